@@ -72,10 +72,10 @@ async fn readyz(State(api): State<Arc<Api>>) -> Answered {
 
 async fn ready(engine: &Engine, stopping: &Stopping) -> Result<Readiness, Failure> {
     if *stopping.borrow() || engine.readiness.is_leaving() {
-        return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
+        return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down.").into());
     }
     if let Some(why) = engine.db.unwritable() {
-        let message = format!("Nothing can be written: {why}");
+        let message = format!("Nothing can be written: {why}.");
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
     if !engine.readiness.can_write() {
@@ -83,16 +83,19 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Result<Readiness, Failur
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
     if engine.readiness.lacks_key() {
-        let message = "The key file that the other servers encrypt with is missing here";
+        let message = "The key that the other servers encrypt with is missing here; add it to `secrets.key_file`.";
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
     if let Some(seconds) = engine.readiness.clock_off_s() {
         let message = format!(
-            "This server's clock and the database's differ by {seconds} s: set both by NTP"
+            "This server's clock and the database's differ by {seconds} s: set both by NTP."
         );
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
-    let silent = || Refusal::new(Code::ServiceUnavailable, "The database does not answer");
+    let silent = || {
+        let message = "The database does not answer; check that it runs and can be reached.";
+        Refusal::new(Code::ServiceUnavailable, message)
+    };
     let Ok(asked) = tokio::time::timeout(READY_TIME, ask_database(engine)).await else {
         tracing::warn!(
             "not ready: the database did not answer in time; check that it runs and is not overloaded"
@@ -105,11 +108,14 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Result<Readiness, Failur
             networks,
         }),
         Ok(None) => {
-            let message = "The database's schema is not this version's: run till migrate";
+            let message = "The database's schema is not this version's: run till migrate.";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())
         }
         Err(fail) => {
-            tracing::warn!(?fail, "not ready");
+            tracing::warn!(
+                ?fail,
+                "not ready: the database gave an error; check that it runs and can be reached"
+            );
             Err(silent().into())
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{MatchedPath, Request};
-use axum::middleware::{Next, from_fn};
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
@@ -23,7 +23,7 @@ use crate::checkout;
 use crate::dashboard;
 use crate::document::openapi::endpoints;
 use crate::document::pages;
-use crate::handler::{Api, Failure};
+use crate::handler::{Api, Failure, min_seq};
 use crate::health::{self, Operator};
 
 /// A few probes and scrapers.
@@ -46,7 +46,7 @@ fn router(api: Arc<Api>) -> Router {
         .method_not_allowed_fallback(|| async {
             Failure::from(Refusal::of(Code::MethodNotAllowed))
         })
-        .layer(from_fn(leave_route))
+        .layer(from_fn_with_state(Arc::clone(&api), around))
         .with_state(api)
 }
 
@@ -58,10 +58,15 @@ async fn without_dashboard(request: Request, next: Next) -> Response {
     }
 }
 
-/// Which route answered, for the edge to count by.
-async fn leave_route(request: Request, next: Next) -> Response {
+/// Leaves in the answer which route gave it, for the edge to count by, and tells whoever wrote something how far the database is.
+async fn around(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let is_write = min_seq::is_write(request.method());
     let mut response = next.run(request).await;
+    if is_write {
+        let status = response.status();
+        min_seq::tell(&api, status, response.headers_mut()).await;
+    }
     if let Some(route) = route {
         response.extensions_mut().insert(route);
     }

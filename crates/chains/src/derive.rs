@@ -156,6 +156,36 @@ pub fn parse_destination(family: Family, mode: Mode, text: &str) -> Result<Strin
     }
 }
 
+/// What a destination's addresses depend on where they are keys of its own (Bitcoin), whichever of its spellings was
+/// registered. None where addresses belong to the account, which may share a destination with others.
+pub fn account_key(family: Family, destination: &str) -> Result<Option<String>, AddressError> {
+    match family {
+        Family::Bitcoin => BitcoinAccount::parse(destination).map(|key| Some(key.material())),
+        Family::Evm | Family::Tron | Family::Solana => Ok(None),
+    }
+}
+
+/// No network has shorter addresses.
+const ADDRESS_CHARS_MIN: usize = 25;
+
+/// Whether a text of unknown network is all of an address: what looks like one of a network that we know must be valid there,
+/// so that a list that broke off in the middle of a line is noticed. Hex digits alone are none: they would match nothing.
+pub fn is_whole_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_bitcoin = |mode: Mode| bitcoin::address::parse(mode, text).is_ok();
+    if let Some(digits) = lower.strip_prefix("0x") {
+        return digits.len() == 40 && is_hex(digits);
+    }
+    match lower.as_bytes() {
+        [b'b', b'c', b'1', ..] => is_bitcoin(Mode::Live),
+        [b't', b'b', b'1', ..] => is_bitcoin(Mode::Test),
+        [b'1' | b'3', ..] => is_bitcoin(Mode::Live),
+        _ if text.starts_with('T') => tron::address::parse(text).is_ok(),
+        _ => text.len() >= ADDRESS_CHARS_MIN && !is_hex(text),
+    }
+}
+
 /// Any address that money can be sent to on the network, in canonical form: senders, refund payouts.
 pub fn parse_address(network: &Network, text: &str) -> Result<String, AddressError> {
     match network.family {

@@ -23,7 +23,10 @@ pub mod watched;
 pub mod zmq;
 
 pub use block_hash::BlockHash;
-pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_destination, salt};
+pub use derive::{
+    DepositAddresses, Derivation, account_key, derive, is_whole_address, parse_address,
+    parse_destination, salt,
+};
 pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};
 pub use nobodys::is_nobodys;

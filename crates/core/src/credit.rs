@@ -12,6 +12,7 @@ use crate::money::{Currency, Units};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditSource<'a> {
     pub payment: &'a str,
+    pub seen_at: i64,
     pub units: Units,
     pub decimals: u32,
 }
@@ -162,6 +163,8 @@ pub struct Claim {
     pub own_since: Option<String>,
     /// An open invoice asks for the rest of the price: what lowers it is its own although that does not pay the period.
     pub keeps_part: bool,
+    /// When what it is for ended: nothing that was first seen after that pays for it.
+    pub ended_at: Option<i64>,
     /// The period that it would pay; none for what takes whatever there is.
     pub period: Option<PeriodClaim>,
 }
@@ -212,6 +215,10 @@ impl Claim {
         let period = self.period.as_ref();
         period.is_some_and(|period| period.is_paid_by(value))
     }
+
+    fn takes(&self, source: &CreditSource<'_>) -> bool {
+        self.ended_at.is_none_or(|end| source.seen_at <= end)
+    }
 }
 
 /// Shares what there is among claims. What is a period's own stays with it, as long as that pays it or lowers its open invoice; who
@@ -238,7 +245,8 @@ pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit>
         if claim.is_paid_by(&has.value) {
             continue;
         }
-        let more = find(&left, &claim.wanted.less(&has.value));
+        let open: Vec<_> = left.iter().filter(|it| claim.takes(it)).copied().collect();
+        let more = find(&open, &claim.wanted.less(&has.value));
         let pays = |period: &PeriodClaim| period.is_paid_by(&has.value.plus(&more.value));
         let is_taken = match &claim.period {
             None => true,
@@ -300,6 +308,7 @@ mod tests {
     fn source(payment: &'static str, units: u128, decimals: u32) -> CreditSource<'static> {
         CreditSource {
             payment,
+            seen_at: 0,
             units: Units(units),
             decimals,
         }
@@ -370,6 +379,7 @@ mod tests {
                 .collect(),
             own_since: None,
             keeps_part: false,
+            ended_at: None,
             period: None,
         }
     }
@@ -422,6 +432,21 @@ mod tests {
             [vec![("a", 4), ("b", 2)], vec![("b", 2)]],
             "what is not needed is nobody's own"
         );
+    }
+
+    #[test]
+    fn what_came_after_the_end_pays_for_nothing_that_ended() {
+        let late = CreditSource {
+            seen_at: 11,
+            ..source("late", 8, 6)
+        };
+        let sources = [source("in time", 4, 6), late];
+        let ended = Claim {
+            ended_at: Some(10),
+            ..claim(5, &[("gone", 5)])
+        };
+        let shared = share(&sources, &[ended, claim(20, &[])]);
+        assert_eq!(given(&shared), [vec![("in time", 4)], vec![("late", 8)]]);
     }
 
     const DOLLAR: u128 = 1_000_000;

@@ -5,6 +5,7 @@
 //! out. A reorganisation changes a fact (a payment is gone), and nothing else is special about it.
 
 mod assess;
+mod excess;
 mod judge;
 mod model;
 mod review;

@@ -79,6 +79,10 @@ pub struct TakenFromPayment {
 /// what counts as excess of the others is beyond both.
 const OWED_FROM: &[Group] = &[Group::Settled];
 
+/// What bears that part which was promised out of the excess and is not sent: the excess that is there now, so that nobody is
+/// offered it twice.
+const PROMISED_FROM: &[Group] = &[Group::Overpaid];
+
 /// What bears the rest, which was given back of a price that was paid: what never counted, then what pays the price again,
 /// and what is beyond that as late as possible, because it is the payer's. At last what waits for a decision.
 const BORNE_FROM: &[Group] = &[
@@ -192,14 +196,17 @@ pub fn take_out(payments: &mut [Drawn<'_>]) {
     // Hardly ever any: a stranger may have sent thousands of payments, and nobody looks at each for every other.
     let beyond = missing.into_iter().enumerate();
     for (at, missing) in beyond.filter(|(_, missing)| !missing.is_zero()) {
-        let owed = missing.min(payments[at].taken.withdrawn);
+        let taken = payments[at].taken;
+        let promised = Units(taken.withdrawn.0.saturating_sub(taken.withdrawn_sent.0));
+        let owed = missing.min(taken.withdrawn_sent);
         // Credit that was used stands with what settled, and paid for something else.
         let borne = bear(payments, at, OWED_FROM, owed, |it| {
             it.taken.credit_used.is_zero()
         });
-        bear(payments, at, BORNE_FROM, Units(missing.0 - borne.0), |_| {
-            true
-        });
+        let missing = Units(missing.0 - borne.0);
+        let borne = bear(payments, at, PROMISED_FROM, missing.min(promised), |_| true);
+        let missing = Units(missing.0 - borne.0);
+        bear(payments, at, BORNE_FROM, missing, |_| true);
     }
 }
 

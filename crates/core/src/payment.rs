@@ -197,6 +197,16 @@ pub struct Payment {
     pub credited: Option<u32>,
     /// What was taken out of it since it was received.
     pub taken: TakenFromPayment,
+    /// What of `taken.withdrawn` refunds took out of what was beyond the price, one entry for each.
+    pub excess_taken: Vec<TakenExcess>,
+}
+
+/// What one refund took of a payment out of what was beyond the invoice's price.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenExcess {
+    pub units: Units,
+    /// The id of the invoice's last payment then: those that came after it were no part of that excess.
+    pub last_payment: String,
 }
 
 impl Payment {
@@ -213,6 +223,13 @@ impl Payment {
     /// What of it pays the price.
     pub fn counted_units(&self) -> Units {
         Units(self.units.0.saturating_sub(self.suffix.0))
+    }
+
+    /// What of its price refunds took while the price was not paid.
+    pub fn withdrawn_unpaid(&self) -> Units {
+        let excess = self.excess_taken.iter();
+        let excess = excess.fold(Units::ZERO, |sum, taken| sum.plus(taken.units));
+        Units(self.taken.withdrawn.0.saturating_sub(excess.0))
     }
 
     pub fn reached_policy(&self) -> bool {

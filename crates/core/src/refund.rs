@@ -10,7 +10,7 @@ pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
 
 use crate::asset::{Asset, Registry};
 use crate::error::{Code, Refusal};
-use crate::invoice::{Purpose, Summary, Terms};
+use crate::invoice::{Summary, Terms};
 use crate::ledger::Position;
 use crate::limits::CLAIM_LIFE_DAYS;
 use crate::money::{Units, show};
@@ -70,6 +70,8 @@ pub struct RefundSource<'a> {
     pub refunded: Units,
     /// Where it stands, without credit of it that was set aside or used.
     pub position: Position,
+    /// What of it is beyond the price and not refunded yet.
+    pub excess: Units,
 }
 
 /// What was received in one asset, and what of it a refund may take.
@@ -96,7 +98,7 @@ pub fn refundable(sources: &[RefundSource<'_>], asset: &str) -> Refundable {
     Refundable {
         received,
         refunded,
-        excess: Units(sum(|source| source.position.overpaid).0.min(left)),
+        excess: Units(sum(|source| source.excess).0.min(left)),
         available: Units(standing.0.min(left)),
     }
 }
@@ -149,7 +151,6 @@ pub fn other_excess(sources: &[RefundSource<'_>], asset: &str) -> Vec<(String, U
 /// what is left of it in other assets.
 pub fn refund_amount(
     of: Refundable,
-    terms: &Terms,
     summary: &Summary,
     asset: &str,
     asked: Option<Units>,
@@ -160,7 +161,7 @@ pub fn refund_amount(
             return Err(Refusal::of(Code::AmountInvalid).param("amount"));
         }
         Some(amount) => amount,
-        None => excess(of, terms, summary, asset, others)?,
+        None => excess(of, summary, asset, others)?,
     };
     if amount > of.available {
         return Err(Refusal::of(Code::RefundExceedsReceived).param("amount"));
@@ -171,21 +172,15 @@ pub fn refund_amount(
 /// What is beyond the price of an invoice that is not overpaid is dust, or waits with it for a review: that takes an amount.
 fn excess(
     of: Refundable,
-    terms: &Terms,
     summary: &Summary,
     asset: &str,
     others: &[(String, Units)],
 ) -> Result<Units, Refusal> {
     let required = || Refusal::of(Code::AmountRequired).param("amount");
-    let (shown, units) = summary.overpaid.as_ref().ok_or_else(required)?;
+    let (shown, _) = summary.overpaid.as_ref().ok_or_else(required)?;
     let is_shown = shown == asset;
-    let excess = match terms.purpose {
-        // All of it is credit in the books, and what was given back of that is counted apart from it.
-        Purpose::TopUp if is_shown => Units(units.0.saturating_sub(of.refunded.0)),
-        _ => of.excess,
-    };
-    match excess.is_zero() {
-        false => Ok(excess),
+    match of.excess.is_zero() {
+        false => Ok(of.excess),
         true if is_shown && others.is_empty() => Err(Refusal::of(Code::RefundExceedsReceived)),
         true if is_shown => Err(elsewhere(asset, others)),
         true => Err(required()),
@@ -201,7 +196,7 @@ fn elsewhere(asset: &str, others: &[(String, Units)]) -> Refusal {
     });
     let each: Vec<String> = each.collect();
     let message = format!(
-        "Nothing is left of the excess in {asset}; left in other assets: {}. Name the asset, or an amount",
+        "Nothing is left of the excess in {asset}; left in other assets: {}. Name the asset, or an amount.",
         each.join(", ")
     );
     Refusal::new(Code::AmountRequired, message).param("amount")
@@ -240,6 +235,7 @@ mod tests {
             received: Units(received),
             refunded: Units(refunded),
             position,
+            excess: position.overpaid,
         }
     }
 
@@ -267,7 +263,7 @@ mod tests {
             select_by: None,
             takes_until: None,
             volatile_until: None,
-            purpose: Purpose::Sale,
+            purpose: crate::invoice::Purpose::Sale,
         }
     }
 
@@ -297,16 +293,9 @@ mod tests {
         };
         let of = refundable(&[source("A", 10, 0, held)], "A");
         assert_eq!((of.received, of.available), (Units(10), Units(0)));
-        let code = refund_amount(
-            of,
-            &terms(&["A"]),
-            &Summary::default(),
-            "A",
-            Some(Units(1)),
-            &[],
-        )
-        .unwrap_err()
-        .code;
+        let code = refund_amount(of, &Summary::default(), "A", Some(Units(1)), &[])
+            .unwrap_err()
+            .code;
         assert_eq!(code, Code::RefundExceedsReceived);
     }
 
@@ -325,9 +314,9 @@ mod tests {
             excess: Units(excess),
             available: Units(13),
         };
-        let (sale, shown) = (terms(&["A", "B"]), overpaid("A", 3));
+        let shown = overpaid("A", 3);
         let default = |of, summary: &Summary, asset: &str| {
-            refund_amount(of, &sale, summary, asset, None, &[]).map_err(|refusal| refusal.code)
+            refund_amount(of, summary, asset, None, &[]).map_err(|refusal| refusal.code)
         };
         assert_eq!(default(of(3), &shown, "A"), Ok(Units(3)));
         assert_eq!(default(of(1), &shown, "B"), Ok(Units(1)));
@@ -348,41 +337,13 @@ mod tests {
             );
         }
         let asked = |units| {
-            refund_amount(
-                of(0),
-                &sale,
-                &Summary::default(),
-                "A",
-                Some(Units(units)),
-                &[],
-            )
-            .map_err(|refusal| refusal.code)
+            refund_amount(of(0), &Summary::default(), "A", Some(Units(units)), &[])
+                .map_err(|refusal| refusal.code)
         };
         assert_eq!(asked(3), Ok(Units(3)));
         assert_eq!(asked(13), Ok(Units(13)));
         assert_eq!(asked(0), Err(Code::AmountInvalid));
         assert_eq!(asked(14), Err(Code::RefundExceedsReceived));
-    }
-
-    #[test]
-    fn the_excess_of_a_top_up_is_credit_and_may_be_given_back() {
-        let top_up = Terms {
-            purpose: Purpose::TopUp,
-            ..terms(&["A"])
-        };
-        let of = |refunded| Refundable {
-            received: Units(12),
-            refunded: Units(refunded),
-            excess: Units(0),
-            available: Units(12 - refunded),
-        };
-        let default =
-            |refunded| refund_amount(of(refunded), &top_up, &overpaid("A", 2), "A", None, &[]);
-        assert_eq!(default(0), Ok(Units(2)));
-        assert_eq!(default(1), Ok(Units(1)));
-        assert_eq!(default(2).unwrap_err().code, Code::RefundExceedsReceived);
-        let other = refund_amount(of(0), &top_up, &overpaid("B", 2), "A", None, &[]);
-        assert_eq!(other.unwrap_err().code, Code::AmountRequired);
     }
 
     #[test]

@@ -178,7 +178,7 @@ pub struct Charge {
 pub struct Facts {
     /// Until when it is paid for, or free of charge; none before anything was paid.
     pub paid_until: Option<i64>,
-    /// Where the last period ends that is paid or free, whether or not one before it is owed.
+    /// Where the last period ends that is paid or free, or that was paid when it had begun, whether or not one is owed.
     pub served_until: Option<i64>,
     pub charge: Option<Charge>,
     /// From here on it is past due: what is charged is unpaid then, or could not be invoiced at all.
@@ -268,7 +268,7 @@ pub enum ChangeNeeded {
 
 fn refused(status: Status, what: &str) -> Refusal {
     let message = format!(
-        "The subscription is {} and cannot be {what}",
+        "The subscription is {} and cannot be {what}.",
         status.as_str()
     );
     Refusal::new(Code::SubscriptionState, message)

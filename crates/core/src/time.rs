@@ -22,8 +22,8 @@ pub trait Clock: Send + Sync {
         self.now_ms()
     }
 
-    /// Told what the clock that all servers share showed when `monotonic_us` was this. Who can, goes by it from now on.
-    fn follow(&self, _shared_ms: i64, _at_us: u64) {}
+    /// Told what the clock that all servers share has just shown. Who can, goes by it from now on.
+    fn follow(&self, _shared_ms: i64) {}
 }
 
 /// RFC 3339 in UTC with `Z`, at most millisecond precision.

@@ -49,5 +49,5 @@ pub mod testing;
 pub use base::{
     Answer, Context, DashboardConfig, Engine, EngineConfig, EngineLimits, Fail, Retention, Signup,
 };
-/// The unit of work that a use case is given.
-pub use till_store::Tx;
+/// The unit of work that a use case is given; where lists and reports are read, which decide nothing; and what that must have.
+pub use till_store::{Position, ReadSource, Tx};

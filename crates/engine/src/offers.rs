@@ -83,6 +83,11 @@ pub fn defaults<'m>(engine: &Engine, merchant: &'m Merchant) -> Option<Cow<'m, [
     }
 }
 
+/// Their names, with networks as we write them, whatever alias they were asked for by.
+pub fn codes(assets: &[&Asset]) -> Vec<String> {
+    assets.iter().map(|asset| asset.code.clone()).collect()
+}
+
 /// The assets named, each available to this merchant in this mode and priceable in this currency.
 pub fn offered(
     context: &Context<'_>,
@@ -112,7 +117,7 @@ fn is_priced_in(asset: &Asset, currency: Currency) -> bool {
 
 fn not_priced(asset: &Asset, currency: Currency) -> Refusal {
     let message = format!(
-        "{} is priced only in its own currency, not in {}",
+        "{} is priced only in its own currency, not in {}.",
         asset.code,
         currency.code()
     );

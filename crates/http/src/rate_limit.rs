@@ -78,7 +78,7 @@ impl<C: Clock + Clone> RateLimiter<C> {
         if buckets.len() > self.clients_max {
             tracing::warn!(
                 clients = buckets.len(),
-                "too many clients to keep track of; all rate limits were reset"
+                "too many clients to keep track of; all rate limits were reset; block the flood before the server, if there is one"
             );
             *buckets = Buckets::hashmap_with_clock(self.quota, self.clock.clone());
         } else {

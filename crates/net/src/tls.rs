@@ -45,7 +45,7 @@ fn roots(trusted_pem: &[Vec<u8>]) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     for error in &native.errors {
-        tracing::warn!(%error, "a system certificate could not be loaded");
+        tracing::warn!(%error, "a system certificate could not be loaded, so servers it vouches for are not trusted; mend the system's certificate store");
     }
     roots.add_parsable_certificates(native.certs);
     for (index, pem) in trusted_pem.iter().enumerate() {

@@ -14,8 +14,9 @@ mod tables;
 pub mod testing;
 
 pub use sql::{
-    Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, Schema,
-    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged, server_urls,
+    Db, DbConfig, Dialect, Filter, OneReplica, Page, Position, Queries, ReadSource, Reader, Record,
+    ReplicaFound, ReplicaUse, Retryable, Row, Schema, StoreError, Tx, Unusable, Unwritable, Val,
+    Write, check_file, copy_file, merged, replica_name, server_urls,
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{

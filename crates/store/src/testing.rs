@@ -92,12 +92,11 @@ async fn open(url: String, server: Option<Server>, folder: Option<Folder>) -> Te
     }
 }
 
-/// A database with this program's schema. On PostgreSQL it is a namespace of its own in one database: to make
-/// and drop hundreds of databases costs a checkpoint each.
+/// A database with this program's schema. On PostgreSQL it is a copy of one that was migrated before: to make hundreds of tables and
+/// indexes takes several times as long.
 pub async fn migrated(dialect: Dialect) -> Option<TestDb> {
     let test = match dialect {
-        // A pooler has no namespaces: which one it is would be a setting of the session.
-        Dialect::Postgres if pooler_url().is_none() => namespace(postgres_url()?).await,
+        Dialect::Postgres => copied(postgres_url()?).await,
         dialect => fresh(dialect).await?,
     };
     test.db.migrate(0).await.expect("a new database migrates");
@@ -116,17 +115,68 @@ pub async fn one_migration_behind(file: &Path) -> Db {
     db
 }
 
-async fn namespace(server: String) -> TestDb {
+async fn copied(server: String) -> TestDb {
+    let template = template(&server).await;
     let name = unique_name();
-    let removal = format!("DROP SCHEMA IF EXISTS {name} CASCADE");
-    command(&server, &format!("{removal}; CREATE SCHEMA {name}")).await;
-    let separator = if server.contains('?') { '&' } else { '?' };
-    let url = format!("{server}{separator}options[search_path]={name}");
+    let removal = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+    command(&server, &removal).await;
+    command(
+        &server,
+        &format!("CREATE DATABASE {name} TEMPLATE {template}"),
+    )
+    .await;
+    let url = with_database(&pooler_url().unwrap_or(server.clone()), &name);
     let server = Server {
         url: server,
         removal,
     };
     open(url, Some(server), None).await
+}
+
+/// The name of the migrated database that others are copied from. Whoever comes first makes it, and the others wait.
+async fn template(server: &str) -> String {
+    const LOCK: i64 = 7_401;
+    let mut checksums = MIGRATIONS.iter().map(|it| it.checksum(Dialect::Postgres));
+    let newest = checksums.next_back().expect("there is a base schema");
+    let name = format!("till_template_{}", &newest[..32]);
+    let mut conn = PgConnection::connect(server)
+        .await
+        .expect("the test server answers");
+    let is_there = async |conn: &mut PgConnection| {
+        let sql = "SELECT 1 FROM pg_database WHERE datname = $1";
+        let found: Option<(i32,)> = sqlx::query_as(sql)
+            .bind(&name)
+            .fetch_optional(conn)
+            .await
+            .expect("the test server lists its databases");
+        found.is_some()
+    };
+    if is_there(&mut conn).await {
+        return name;
+    }
+    let lock = format!("SELECT pg_advisory_lock({LOCK})");
+    run_on(&mut conn, &lock).await;
+    if !is_there(&mut conn).await {
+        // Under another name until it is whole.
+        let making = format!("{name}_new");
+        run_on(
+            &mut conn,
+            &format!("DROP DATABASE IF EXISTS {making} WITH (FORCE)"),
+        )
+        .await;
+        run_on(&mut conn, &format!("CREATE DATABASE {making}")).await;
+        let made = open(with_database(server, &making), None, None).await;
+        made.db.migrate(0).await.expect("the template migrates");
+        made.db.close().await;
+        run_on(
+            &mut conn,
+            &format!("ALTER DATABASE {making} RENAME TO {name}"),
+        )
+        .await;
+    }
+    // The lock goes with the connection.
+    conn.close().await.ok();
+    name
 }
 
 impl TestDb {
@@ -182,9 +232,13 @@ async fn command(server: &str, sql: &str) {
     let mut conn = PgConnection::connect(server)
         .await
         .expect("the test server answers");
-    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await;
-    done.expect("the test server obeys");
+    run_on(&mut conn, sql).await;
     conn.close().await.ok();
+}
+
+async fn run_on(conn: &mut PgConnection, sql: &str) {
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(conn).await;
+    done.expect("the test server obeys");
 }
 
 fn new_folder() -> Folder {

@@ -33,6 +33,14 @@ impl Patience {
             (Patience::Command, None) | (Patience::Server, _) => Duration::from_secs(5),
         }
     }
+
+    /// A command asks the primary: it is gone before it could be told which replicas are fit.
+    fn replicas(self, config: &Database) -> Vec<String> {
+        match self {
+            Patience::Server => config.replicas.clone(),
+            Patience::Command => Vec::new(),
+        }
+    }
 }
 
 /// Made if missing, brought to this program's schema.
@@ -107,6 +115,7 @@ async fn open(config: &Database, patience: Patience) -> Result<Db, Failure> {
         writers_max: config.writers,
         pooled: config.transaction_pooler,
         patience: patience.time(config),
+        replicas: patience.replicas(config),
         ..DbConfig::new(&config.url)
     };
     match Db::open(&settings).await {
@@ -201,7 +210,8 @@ fn explain_file(path: &Path) -> String {
     }
 }
 
-async fn explain_server(url: &str) -> String {
+/// Why a PostgreSQL server gives no connection.
+pub async fn explain_server(url: &str) -> String {
     let Ok(url) = Url::parse(url) else {
         return "its address is malformed".to_owned();
     };
@@ -259,6 +269,7 @@ mod tests {
                 readers: 1,
                 writers: 1,
                 transaction_pooler: false,
+                replicas: Vec::new(),
             })
         };
         let postgres = named("postgres://till:hunter2@db.example.com/till?password=hunter2");

@@ -4,6 +4,7 @@
 mod process;
 
 use std::path::Path;
+use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -241,6 +242,26 @@ const ALL: &[(&str, Kind, &str)] = &[
         "Requests that were refused, by the code of the error.",
     ),
     (
+        "till_replica_fallbacks_total",
+        Counter,
+        "Requests that the primary answered in place of a replica, by reason.",
+    ),
+    (
+        "till_replica_lag_seconds",
+        Gauge,
+        "How far a replica is behind; at most 30 is shown.",
+    ),
+    (
+        "till_replica_reads_total",
+        Counter,
+        "Requests that a replica was asked for.",
+    ),
+    (
+        "till_replica_usable",
+        Gauge,
+        "1 while a replica may be read from.",
+    ),
+    (
         "till_retention_deleted_total",
         Counter,
         "Rows that were deleted for their age, by table.",
@@ -410,6 +431,23 @@ pub fn measure(config: &Config, engine: &Engine) {
     if let Some(free) = folder.and_then(|folder| rustix::fs::statvfs(folder).ok()) {
         let bytes = free.f_bavail.saturating_mul(free.f_frsize);
         gauge!("till_disk_free_bytes").set(process::as_gauge(bytes));
+    }
+}
+
+/// How the replicas stand when metrics are asked for. They are known from the start, as they are configured.
+pub fn measure_replicas(engine: &Engine) {
+    let Some(used) = engine.db.replica_use() else {
+        return;
+    };
+    for (reason, count) in used.fallbacks {
+        counter!("till_replica_fallbacks_total", "reason" => reason).absolute(count);
+    }
+    for replica in used.replicas {
+        let lag = Duration::from_millis(replica.lag_ms.max(0).unsigned_abs());
+        let name = || replica.name.clone();
+        counter!("till_replica_reads_total", "replica" => name()).absolute(replica.reads);
+        gauge!("till_replica_lag_seconds", "replica" => name()).set(lag);
+        gauge!("till_replica_usable", "replica" => name()).set(u32::from(replica.is_usable));
     }
 }
 

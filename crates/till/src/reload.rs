@@ -33,29 +33,32 @@ pub async fn whenever_told(
             }
             Err(failure) => tracing::error!(
                 %failure,
-                "told to reload (SIGHUP), but the configuration cannot be read; everything stays as it is"
+                "told to reload (SIGHUP), but the configuration cannot be read, so everything stays as it is; run `till config --check FILE`, correct it, then send SIGHUP again"
             ),
         }
     }
 }
 
 async fn reload(engine: &Engine, log: &Log, started_with: &Config, config: &Config) {
-    let level = match log.set_level(config.log.level) {
+    let log_level = match log.set_level(config.log.level) {
         true => config.log.level.as_str(),
         false => "as TILL_LOG says",
     };
     match lists::refresh_all(engine).await {
         Ok(screening_lists) => {
-            tracing::warn!(level, screening_lists, "reloaded as told (SIGHUP)");
+            // A warning though it went well: whoever raised the level to `warn` sees that the reload was done.
+            tracing::warn!(log_level, screening_lists, "reloaded as told (SIGHUP)");
         }
         Err(fail) => tracing::error!(
             ?fail,
-            level,
+            log_level,
             "reloaded as told (SIGHUP), but the screening lists were not; they are read again when they are due"
         ),
     }
     if needs_restart(started_with, config) {
-        tracing::warn!("other settings than log.level have changed; they count after a restart");
+        tracing::warn!(
+            "settings other than log.level have changed and are not in effect; restart the server to apply them"
+        );
     }
 }
 
@@ -65,7 +68,7 @@ fn reload_tls(tls: Option<&Tls>) {
         Some(Ok(())) => tracing::info!("the TLS certificate was read anew as told (SIGHUP)"),
         Some(Err(failure)) => tracing::error!(
             %failure,
-            "the TLS files cannot be used; the certificate from before stays in use"
+            "the TLS files cannot be used; the certificate from before stays in use; correct server.tls_certificate and server.tls_key, then send SIGHUP again"
         ),
     }
 }

@@ -134,11 +134,13 @@ pub async fn run(
     let (end_operator, operator_ends) = oneshot::channel::<()>();
     if let Some((listener, bound)) = metrics_listener {
         tracing::info!("metrics and health at http://{bound}");
+        let measured = Arc::clone(&engine);
         let operator = Operator {
             engine: Arc::clone(&engine),
             stopping: stopping.clone(),
             metrics: Arc::new(move || {
                 metrics::measure_process();
+                metrics::measure_replicas(&measured);
                 metrics.render()
             }),
         };
@@ -260,7 +262,10 @@ async fn told(
     manager.stopping();
     tokio::spawn(async move {
         let signal = signals.next().await;
-        tracing::warn!(signal, "told again: ends at once");
+        tracing::warn!(
+            signal,
+            "a second signal came, so the server ends at once; requests under way are cut off"
+        );
         last_words();
         std::process::exit(1);
     });

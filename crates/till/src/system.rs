@@ -50,8 +50,8 @@ impl Clock for SystemClock {
         up_us().saturating_sub(self.started_us)
     }
 
-    fn follow(&self, shared_ms: i64, at_us: u64) {
-        self.shared.tell(shared_ms, at_us);
+    fn follow(&self, shared_ms: i64) {
+        self.shared.tell(shared_ms, self.monotonic_us());
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_clock_goes_by_the_shared_one_once_it_is_told() {
         let clock = SystemClock::start();
-        clock.follow(1_577_836_800_000, clock.monotonic_us());
+        clock.follow(1_577_836_800_000);
         let since_ms = clock.now_ms() - 1_577_836_800_000;
         assert!((0..60_000).contains(&since_ms), "{since_ms}");
         assert!(clock.machine_ms() > clock.now_ms());

@@ -1,6 +1,7 @@
-//! What arrived: a token may take a fee, or say what is not so. A transfer brought what its recipient's balance gained in its
-//! block, where endpoints can still tell; what is less than its log says, a person must look at. So it is with what left a
-//! deposit address again in the same block, unless it went to its merchant.
+//! How much of a transfer arrived. A token may take a fee, or log more than it moves. So a transfer brought what its
+//! recipient's balance gained in its block, where endpoints still know that; if it is less than its log says, a person
+//! must look at it. The same holds for what a deposit address sent on in the same block, unless it went to its
+//! merchant.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +19,8 @@ use crate::update::SeenTransfer;
 /// Questions at the same time.
 const AT_ONCE: usize = 16;
 
-/// The destinations of the merchants whose deposit addresses these are. What another address sends on is its owner's business.
+/// The merchants' destinations, by deposit address. Other addresses are not in it: what they send on is their owners'
+/// business.
 pub type DestinationsByAddress = HashMap<String, Vec<String>>;
 
 /// One recipient's gain of one token in one block.
@@ -29,15 +31,15 @@ struct Gain<'h> {
     parent: BlockHash,
     contract: [u8; 20],
     recipient: [u8; 20],
-    /// Where what it receives may go; anywhere for what is no deposit address.
+    /// The addresses that it may send on to. None for what is no deposit address: it may send on to any.
     homes: Option<&'h [[u8; 20]]>,
 }
 
-/// What came of a recipient's transfers in a block.
+/// What a recipient received in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ArrivedAmounts {
     arrived: i128,
-    /// What of it went elsewhere in the same block.
+    /// How much of it was sent on in the same block to an address that is no destination.
     strayed: i128,
 }
 
@@ -77,7 +79,7 @@ pub async fn note(
                 homes: homes.get(&*recipient).map(Vec::as_slice),
                 ..gain
             };
-            // So much there is of no token: the sum is what an endpoint says, and need not fit.
+            // The sum is an endpoint's claim and may overflow: no token has as many units.
             let told = of.iter().map(|index| seen[*index].units.0);
             let told = told.fold(0, u128::saturating_add);
             Some(async move { (of, told, arrived(pool, gain, told).await) }.boxed())
@@ -105,7 +107,7 @@ pub async fn note(
     open
 }
 
-/// Whether balances say what came of an asset.
+/// Whether balances can tell how much arrived: the asset is a token, and nodes know past balances.
 pub fn is_asked(pool: Pool<'_>, asset: &str) -> bool {
     let asset = Registry::builtin().asset(asset);
     pool.observer().knows_past_balances() && asset.is_some_and(|it| it.contract.is_some())
@@ -129,7 +131,7 @@ fn gain(
     })
 }
 
-/// What the balance gained, and what went on in the same block.
+/// What arrived and what strayed, as a quorum says: what the balance gained, and what was sent on in the same block.
 async fn arrived<'h>(pool: Pool<'h>, gain: Gain<'h>, told: u128) -> QuorumAnswer<ArrivedAmounts> {
     let answer = ask_quorum(pool, |source| {
         async move {
@@ -159,7 +161,7 @@ async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<i12
     signed(after)?.checked_sub(signed(before)?)
 }
 
-/// What went out to the merchant, and what went elsewhere.
+/// How much the recipient sent on in the block: to destinations, and elsewhere.
 async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<(i128, i128)> {
     let (rpc, endpoint) = (pool.rpc, &reader.address);
     let logs = pool
@@ -179,7 +181,7 @@ async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<(i
     })
 }
 
-/// What is missing is missing from the last ones.
+/// Takes what is missing off the last transfers.
 fn cut(pool: Pool<'_>, seen: &mut [SeenTransfer], of: &[usize], mut missing: u128) {
     for index in of.iter().rev() {
         let it = &mut seen[*index];
@@ -194,7 +196,7 @@ fn cut(pool: Pool<'_>, seen: &mut [SeenTransfer], of: &[usize], mut missing: u12
                 tx_hash,
                 told,
                 arrived,
-                "less arrived than a log says, because the token takes a fee or its log is false; the payment is held until a person has looked"
+                "less arrived than a log says, because the token takes a fee or its log is false; the payment is held until the merchant has accepted or rejected it"
             );
         }
     }

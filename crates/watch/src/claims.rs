@@ -1,5 +1,5 @@
-//! What a transaction moved to us is a claim of whoever says so: place, asset, senders, recipient and units in one block. It
-//! is a fact when as many say the very same as must agree.
+//! A transfer as an endpoint reports it is a claim: place, asset, senders, recipient and units in one block. It becomes
+//! a fact when enough endpoints make the same claim, or when the block's receipts prove it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::pool::{EndpointTrouble, Pool};
 use crate::proof::prove_block;
 use crate::update::SeenTransfer;
 
-/// A transfer to us, as an endpoint tells it.
+/// A transfer to us, as an endpoint reports it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Claim {
     pub place: i64,
@@ -52,11 +52,11 @@ impl Claim {
     }
 }
 
-/// What one endpoint says of each transaction that it was asked for: nothing where it does not have it in that block, or
-/// where it moved nothing to us.
+/// One endpoint's claims by transaction. Empty for a transaction that it does not have in the block, or that moved
+/// nothing to us.
 pub type ClaimsByTransaction = BTreeMap<[u8; 32], Vec<Claim>>;
 
-/// What is asked about: transactions of one block.
+/// The question what transactions of one block moved to us.
 #[derive(Clone, Copy)]
 pub struct ClaimQuestion<'q> {
     pub height: i64,
@@ -66,22 +66,23 @@ pub struct ClaimQuestion<'q> {
     pub ours: &'q HashSet<String>,
     /// The block's header, where it is agreed on already.
     pub header: Option<&'q Header>,
-    /// How many must say the same.
+    /// How many endpoints must make the same claims.
     pub need: usize,
-    /// Whether they are known to have moved something to us: who does not have it now may be slow.
+    /// Whether the database has these transfers already. An endpoint that denies one may be slow: its denial is checked
+    /// against the block's receipts where they prove contents.
     pub is_known: bool,
 }
 
-/// What came of asking about a transaction.
+/// The decision about one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Enough say this, or that there is nothing.
+    /// Enough endpoints make these claims, or the block's receipts prove them. Empty if nothing was moved to us.
     Agreed(Vec<Claim>),
-    /// Not enough say the same, or those who do not have it may merely be slow.
+    /// Too few endpoints make the same claims, or those that deny them may be slow.
     Open,
 }
 
-/// What an endpoint says, from its receipts.
+/// One endpoint's claims, from its receipts.
 pub(crate) async fn told(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -109,11 +110,11 @@ pub(crate) async fn told(
     Ok(told)
 }
 
-/// Who said what.
+/// The claims of each endpoint that answered.
 pub type Answers<'s> = Vec<(&'s Endpoint, ClaimsByTransaction)>;
 
-/// Hears those who were not heard yet, until enough say the same of every transaction. Where they do not, what the block
-/// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
+/// Asks further endpoints until enough of them make the same claims about every transaction. If they do not, the
+/// block's receipts decide; where these prove nothing, an endpoint that a quorum contradicts is excluded for a while.
 pub async fn decide<'s>(
     pool: Pool<'s>,
     question: ClaimQuestion<'_>,
@@ -146,7 +147,7 @@ pub async fn decide<'s>(
     question.transactions.iter().map(verdict).collect()
 }
 
-/// Whether enough were heard, and all of them say the same of every transaction.
+/// Whether enough endpoints answered, and all make the same claims about every transaction.
 fn are_of_one_mind(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     question.transactions.iter().all(|transaction| {
         let groups = groups(answers, transaction);
@@ -155,7 +156,7 @@ fn are_of_one_mind(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     })
 }
 
-/// Whether somebody has nothing of one of the transactions.
+/// Whether some endpoint claims nothing about one of the transactions.
 fn says_nothing(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     let is_empty = |told: &ClaimsByTransaction, transaction: &[u8; 32]| {
         told.get(transaction).is_some_and(Vec::is_empty)
@@ -164,7 +165,8 @@ fn says_nothing(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     transactions.any(|it| answers.iter().any(|(_, told)| is_empty(told, it)))
 }
 
-/// What a block's receipts say, which nobody can contradict. Who has nothing may be slow; who has something else is not.
+/// Decides by a block's proven receipts. An endpoint that claims nothing may be slow; one that claims something else is
+/// distrusted about contents.
 fn proven(
     pool: Pool<'_>,
     question: ClaimQuestion<'_>,
@@ -195,14 +197,14 @@ fn proven(
     verdicts
 }
 
-/// What a transaction moved to us.
+/// What a transaction moved to us, by its receipt.
 fn claims_in(receipt: &Receipt, ours: &HashSet<String>) -> Vec<Claim> {
     let to_us = receipt.transfers.iter();
     let to_us = to_us.filter(|transfer| ours.contains(&transfer.recipient));
     to_us.map(Claim::of).collect()
 }
 
-/// The same claims, and who makes them.
+/// Endpoints grouped by identical claims.
 type Groups<'s> = Vec<(Vec<Claim>, Vec<&'s Endpoint>)>;
 
 fn groups<'s>(answers: &Answers<'s>, transaction: &[u8; 32]) -> Groups<'s> {
@@ -213,7 +215,7 @@ fn groups<'s>(answers: &Answers<'s>, transaction: &[u8; 32]) -> Groups<'s> {
     grouped(told, Vec::clone)
 }
 
-/// Whether these are transfers whose places are known.
+/// Whether there are claims and each has a place, as those from receipts do.
 fn is_whole(claims: &[Claim]) -> bool {
     !claims.is_empty() && claims.iter().all(|claim| claim.place >= 0)
 }

@@ -1,12 +1,12 @@
-//! What the endpoints of a network do not agree on, and since when. Times are given, in microseconds of a clock that only
-//! rises.
+//! The transactions about which a network's endpoints disagree, and since when. Times are arguments, in microseconds of
+//! a monotonic clock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::endpoint::{SLOW_US, TransactionInBlock};
 
-/// Old disputes about blocks that are no more are forgotten, together.
+/// The most disputes that are kept. Beyond it all are forgotten together: most are about blocks that were replaced.
 const KEPT_MAX: usize = 10_000;
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct Disputes {
 #[derive(Default)]
 struct State {
     since: HashMap<TransactionInBlock, u64>,
-    /// Why the network is not read on, or nothing more becomes final, in words for operators.
+    /// Why reading stopped, or why nothing more becomes final, for operators.
     held: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Disputes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it has gone on for so long that nobody is merely slow. None when it begins now.
+    /// Whether a dispute has lasted longer than an honest endpoint can lag. None if it begins with this call.
     pub(crate) fn is_old(&self, about: TransactionInBlock, now_us: u64) -> Option<bool> {
         let mut state = self.state();
         if let Some(since) = state.since.get(&about) {

@@ -11,20 +11,21 @@ const SECOND_US: u64 = 1_000_000;
 /// Backoff after a call that failed.
 const FAILED_US: u64 = SECOND_US / 2;
 const FAILED_US_MAX: u64 = 15 * SECOND_US;
-/// An endpoint that wants not to be asked for longer is asked again all the same: nobody else may be left.
+/// The longest `Retry-After` that is honoured. An endpoint that wants more is called again all the same, for it may be
+/// the only one left.
 const ASKED_WAIT_US_MAX: u64 = 600 * SECOND_US;
 /// Exclusion after an answer that was proven false or outvoted; doubled each time.
 const LIED_US: u64 = 60 * SECOND_US;
 const LIED_US_MAX: u64 = 600 * SECOND_US;
-/// How long an identification holds, and how soon an endpoint of another chain is looked at again.
+/// How long an identity check holds, and how soon an endpoint of another chain is checked again.
 const IDENTIFIED_US: u64 = 600 * SECOND_US;
 const WRONG_US: u64 = 60 * SECOND_US;
 
-/// Blocks of one step at most: a step is one unit of work.
+/// The most blocks that are read in one step: a step is written in one unit of work.
 const BLOCKS_MAX: i64 = 200;
-/// Requests at the same time at most.
+/// The most concurrent calls to one endpoint.
 const AT_ONCE_MAX: usize = 16;
-/// Halved this often, a step is one block.
+/// After this many halvings a step is a single block.
 const RESTRAINT_MAX: u32 = 8;
 
 /// How long an endpoint that could not serve its blocks is read after the others.
@@ -32,13 +33,13 @@ const DEPRIORITISED_US: u64 = 60 * SECOND_US;
 /// An endpoint whose head did not move for this long while others advanced has stalled.
 const STALLED_US: u64 = 20 * SECOND_US;
 
-/// How long an endpoint may have a block and not yet what is in it: nodes write receipts and logs after the block.
+/// How long an endpoint may have a block without its contents: nodes write receipts and logs after the block.
 pub(crate) const SLOW_US: u64 = 5 * SECOND_US;
-/// How long an endpoint's claim that enough others do not have counts against it, and how many do.
+/// How long a claim that other endpoints deny counts against its endpoint, and how many such claims are kept.
 const UNSHARED_US: u64 = 60 * SECOND_US;
 const UNSHARED_MAX: usize = 100;
 
-/// How long contracts are not called through an endpoint that did not answer such a call.
+/// How long an endpoint gets no contract calls after one of them timed out.
 const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
 
 /// A block and a transaction in it.
@@ -51,7 +52,7 @@ pub struct Endpoint {
 
 #[derive(Debug, Default)]
 struct State {
-    /// It is asked again from then on.
+    /// Until when it is not asked.
     excluded_until: u64,
     identified_until: u64,
     failures: u32,
@@ -62,17 +63,17 @@ struct State {
     late_until: u64,
     /// Until when the contents of blocks are not read from this endpoint.
     contents_doubted_until: u64,
-    /// How often that has happened.
+    /// How often its contents were found false: each time it is distrusted for longer.
     contents_doubts: u32,
     contents_doubt: String,
-    /// Until when no contract is called through it; none while it answers such calls.
+    /// Until when it gets no contract calls. None while it answers them.
     calls_paused_until: Option<u64>,
     /// How often its share was halved because of rate limits.
     restraint: u32,
     /// Since when others are ahead of its head.
     behind_since: Option<u64>,
     was_reported_stalled: bool,
-    /// Transactions that it says moved something to us and that enough others do not have, each since when.
+    /// Transactions that it says pay us and that other endpoints deny, each with the time of the first claim.
     unshared: HashMap<TransactionInBlock, u64>,
 }
 
@@ -138,7 +139,7 @@ impl Endpoint {
         state.identified_until = now_us + IDENTIFIED_US;
     }
 
-    /// It answered a round; returns the exclusion that ends with it.
+    /// Records an answered round and the head in it. Returns the exclusion that ends by it, if there was one.
     pub fn mark_answered(&self, head: i64) -> Option<Exclusion> {
         let mut state = self.state();
         state.failures = 0;
@@ -149,12 +150,12 @@ impl Endpoint {
         state.exclusion.take()
     }
 
-    /// It has the blocks and could not serve their contents: others are read first for a while.
+    /// Has other endpoints read first for a while, because this one could not serve the contents of blocks that it has.
     pub fn deprioritise(&self, now_us: u64) {
         self.state().deprioritised_until = now_us + DEPRIORITISED_US;
     }
 
-    /// Whether it is read in its turn, and not after the others.
+    /// Whether it is read in its turn: neither deprioritised nor distrusted about contents.
     pub fn is_steady(&self, now_us: u64) -> bool {
         !self.is_deprioritised(now_us) && !self.is_contents_doubted(now_us)
     }
@@ -163,18 +164,18 @@ impl Endpoint {
         now_us < self.state().deprioritised_until
     }
 
-    /// It was left out of a round because it did not answer in time.
+    /// Records that it was left out of a round because it did not answer in time.
     pub(crate) fn mark_late(&self, now_us: u64) {
         self.state().late_until = now_us + DEPRIORITISED_US;
     }
 
-    /// Whether it is asked in its turn where others could be asked as well: steady, and lately in time.
+    /// Whether it is steady and has answered in time lately. Where there is a choice, such endpoints are asked first.
     pub fn is_prompt(&self, now_us: u64) -> bool {
         self.is_steady(now_us) && self.state().late_until <= now_us
     }
 
-    /// What it says of the contents of blocks was proven false. Its blocks still count: others prove what is in them.
-    /// Returns whether this is news.
+    /// Records that it gave contents of a block that were proven false. Its contents are not read for a while; its
+    /// headers still count. Returns false while it is distrusted already.
     pub fn mark_contents_false(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         if now_us < state.contents_doubted_until {
@@ -191,7 +192,7 @@ impl Endpoint {
         now_us < self.state().contents_doubted_until
     }
 
-    /// Why what it says of the contents of blocks is not read now.
+    /// Why the contents of blocks are not read from it now. None if they are.
     pub fn contents_doubt(&self, now_us: u64) -> Option<String> {
         let state = self.state();
         (now_us < state.contents_doubted_until).then(|| state.contents_doubt.clone())
@@ -203,7 +204,8 @@ impl Endpoint {
             .is_some_and(|until| now_us < until)
     }
 
-    /// A contract call got no answer. Returns whether this is news.
+    /// Records a contract call that timed out, and pauses such calls. Returns true for the first one since a call
+    /// succeeded.
     pub fn mark_call_failed(&self, now_us: u64) -> bool {
         let before = self
             .state()
@@ -216,13 +218,13 @@ impl Endpoint {
         self.state().calls_paused_until = None;
     }
 
-    /// It refused because of its rate limit: it is asked for half as much.
+    /// Halves its share of blocks and calls, because it refused a call for its rate limit.
     pub fn mark_rate_limited(&self) {
         let mut state = self.state();
         state.restraint = (state.restraint + 1).min(RESTRAINT_MAX);
     }
 
-    /// It served all it was asked for: it may be asked for more.
+    /// Gives back one halving of its share, because it served all that it was asked for.
     pub fn mark_ok(&self) {
         let mut state = self.state();
         state.restraint = state.restraint.saturating_sub(1);
@@ -251,8 +253,8 @@ impl Endpoint {
         Progress::Stalled { is_news }
     }
 
-    /// It says that a transaction moved something to us, and enough others do not have that. Returns whether it has said
-    /// such things for so long, of this transaction or of others, that the others cannot merely be slow.
+    /// Records a claim that other endpoints deny. Returns whether it has made such claims, about this transaction or
+    /// others, for so long that the others cannot merely be slow.
     pub(crate) fn mark_unshared(&self, about: TransactionInBlock, now_us: u64) -> bool {
         let mut state = self.state();
         let unshared = &mut state.unshared;
@@ -265,17 +267,18 @@ impl Endpoint {
         oldest.is_some_and(|since| since + SLOW_US <= now_us)
     }
 
-    /// Enough others have it, too: it was merely first.
+    /// Forgets a denied claim: enough others make it by now, so this endpoint was merely first.
     pub(crate) fn mark_shared(&self, about: &TransactionInBlock) {
         self.state().unshared.remove(about);
     }
 
-    /// Blocks were replaced: what it said of them says nothing about it.
+    /// Forgets all denied claims after a reorg: they may have been true of the replaced blocks.
     pub fn forget_unshared(&self) {
         self.state().unshared.clear();
     }
 
-    /// Returns whether this is news.
+    /// Excludes it for a while after a failed call, for longer each time. Returns true if it was not excluded, as at
+    /// the first failure after an answered round.
     pub fn mark_failed(&self, now_us: u64, error: &RpcError) -> bool {
         let mut state = self.state();
         if now_us < state.excluded_until && matches!(state.exclusion, Some(Exclusion::Lied(_))) {
@@ -290,7 +293,8 @@ impl Endpoint {
         is_news
     }
 
-    /// Returns whether this is news: while it is excluded for a false answer, further ones count as the same.
+    /// Excludes it after an answer that was outvoted or proven false, for longer each time. Returns false while it is
+    /// excluded for that already: further false answers count as the same.
     pub fn mark_lied(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         if now_us < state.excluded_until && matches!(state.exclusion, Some(Exclusion::Lied(_))) {
@@ -316,7 +320,7 @@ impl Endpoint {
     }
 }
 
-/// How long an endpoint wants to be left alone, as far as that is reasonable.
+/// The `Retry-After` of a rate-limited call, capped. Zero if there is none.
 fn asked_wait_us(error: &RpcError) -> u64 {
     let RpcError::TooOften {
         wait: Some(wait), ..

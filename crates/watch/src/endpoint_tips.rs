@@ -1,10 +1,10 @@
-//! What an endpoint says of its chain.
+//! The tips that one endpoint reports.
 
 use till_chains::observer::Header;
 
 use crate::endpoint::Endpoint;
 
-/// The last block that an endpoint has, and how far it says that its chain is settled.
+/// An endpoint's head, and the blocks that it calls safe and final.
 #[derive(Clone)]
 pub struct EndpointTips<'s> {
     pub source: &'s Endpoint,

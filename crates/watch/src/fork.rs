@@ -1,4 +1,4 @@
-//! Two chains: the one we know, and the one that enough endpoints have now.
+//! Finds where the known chain parts from the one that enough endpoints have now.
 
 use futures::FutureExt as _;
 use till_core::chain::Block;
@@ -11,7 +11,7 @@ use crate::pool::Pool;
 /// How many blocks below the first one ever read a reorg may replace while nothing is final.
 const UNSEEN: i64 = 64;
 
-/// The chain that we know.
+/// The known chain: its latest blocks, and its last final height.
 #[derive(Clone, Copy)]
 pub struct KnownChain<'w> {
     pub window: &'w [Block],
@@ -24,17 +24,18 @@ impl<'w> KnownChain<'w> {
     }
 }
 
-/// Where two chains part.
+/// The point at which a reorg leaves the known chain.
 pub struct ForkPoint {
-    /// The first block that is another.
+    /// The height of the first block that is replaced, or new.
     pub from: i64,
-    /// The one below it, which both have; none where that is below all that is kept.
+    /// The hash of the block below, which both chains have. None if it is not kept any more.
     pub parent: Option<String>,
-    /// How many of ours are replaced.
+    /// How many known blocks are replaced.
     pub depth: i64,
 }
 
-/// Nothing while not enough endpoints say the same on the way down.
+/// Walks down from the head to the last block that both chains have. None if too few endpoints agree on a block on the
+/// way.
 pub async fn last_shared(
     pool: Pool<'_>,
     ours: KnownChain<'_>,

@@ -1,5 +1,5 @@
-//! The heads of the next blocks, as several endpoints give them: hash, parent, time and bloom must be the same, for
-//! nothing proves them but that.
+//! The headers of the next blocks, as several endpoints give them. They must be identical: nothing else proves hash,
+//! parent, time and bloom.
 
 use futures::FutureExt as _;
 use till_chains::observer::Header;
@@ -8,7 +8,8 @@ use crate::heads::{Head, grouped};
 use crate::latecomers::readers_in_time;
 use crate::pool::{EndpointTrouble, Pool};
 
-/// The blocks of a range, as far as those who are asked for them agree. Why they end early, if they do, in words.
+/// Reads the headers of a range up to the first block that the readers disagree about, with the reason if it ends
+/// early.
 pub async fn agreed(
     pool: Pool<'_>,
     head: &Head<'_>,
@@ -32,7 +33,7 @@ pub async fn agreed(
     };
     let height = first[at].height;
     if let Some(agreed) = blame(pool, head, height).await? {
-        // Who says something else each time is read after the others.
+        // An endpoint that changed its answer is read after the others.
         let fickle = readers.iter().zip(&told).filter(|(_, it)| it[at] != agreed);
         for (reader, _) in fickle {
             pool.unsettled(reader);
@@ -42,7 +43,8 @@ pub async fn agreed(
     Ok((first[..at].to_vec(), Some(why)))
 }
 
-/// All that have the head have one chain below it. Who says otherwise, alone, is not believed. What all say, if they agree now.
+/// Asks all holders of the head for the one block that it can have at a lower height, and excludes those that a quorum
+/// contradicts. Returns the block if a quorum gives it and nobody contradicts.
 async fn blame(
     pool: Pool<'_>,
     head: &Head<'_>,

@@ -1,5 +1,5 @@
-//! Which blocks there are: those that as many endpoints have as must agree. What one of them has alone, however far it is
-//! ahead, is read by nobody.
+//! The head of a network: the highest block that enough endpoints have. A block that one endpoint has alone is not
+//! read, however far ahead it is.
 
 use futures::FutureExt as _;
 use till_chains::BlockHash;
@@ -11,37 +11,37 @@ use crate::endpoint_tips::EndpointTips;
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 
-/// How far back it is looked for a block that enough have, before anything was read.
+/// How far down to search for a block that enough endpoints have, while no block is known.
 const BACK_AT_FIRST: i64 = 256;
 
-/// The furthest block that enough endpoints have.
+/// The highest block that enough endpoints have, and how to read up to it.
 pub struct Head<'s> {
     pub block: Header,
-    /// Who has it, in the operator's order.
+    /// The endpoints that have it, in the operator's order.
     pub holders: Vec<&'s Endpoint>,
-    /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and for nothing
-    /// else.
+    /// How many endpoints must agree: the quorum, or all that answer while they are fewer. Fewer than the quorum
+    /// suffice to show a transfer, and for nothing else.
     pub need: usize,
-    /// Where it would be, were they all of one mind.
+    /// The height to read to if all endpoints agreed.
     pub wanted: i64,
-    /// How many blocks of the network are read in one step at most.
+    /// The most blocks of this network that are read in one step.
     blocks_at_most: i64,
 }
 
 impl<'s> Head<'s> {
-    /// Who could not give what it was read for, told what is not so, or is late, is read after the others.
+    /// Moves endpoints that are deprioritised, distrusted or late behind the others, so that they are read last.
     pub fn prefer_prompt(&mut self, now_us: u64) {
         self.holders.sort_by_key(|holder| !holder.is_prompt(now_us));
     }
 
-    /// The heights to read next: who was asked too much is asked for less.
+    /// The range of heights to read next, as long as the reader with the smallest share allows.
     pub fn next(&self, from: i64) -> (i64, i64) {
         let most = self.readers().iter().map(|reader| reader.blocks_at_most());
         let most = most.min().unwrap_or(1).min(self.blocks_at_most);
         (from, self.block.height.min(from + most - 1))
     }
 
-    /// The same, of these endpoints alone. None where they are too few.
+    /// The same head, held by these endpoints alone. None if fewer than `need` have it.
     pub fn among(&self, said: &[EndpointTips<'_>]) -> Option<Head<'s>> {
         let is_among =
             |holder: &&&Endpoint| said.iter().any(|it| std::ptr::eq(it.source, **holder));
@@ -55,18 +55,19 @@ impl<'s> Head<'s> {
         })
     }
 
-    /// Whether the endpoints disagree about blocks below where it would be.
+    /// Whether the head is more than one block below `wanted`, because endpoints disagree about blocks in between.
     pub fn is_short(&self) -> bool {
         self.block.height + 1 < self.wanted
     }
 
-    /// Whom to read from: as many as must agree, the first in the operator's order.
+    /// The endpoints to read from: the first `need` of the holders.
     pub fn readers(&self) -> &[&'s Endpoint] {
         &self.holders[..self.need]
     }
 }
 
-/// Nothing where no block that we could begin at is held by enough of them.
+/// The highest block that enough endpoints have. None if they share no block of the known window, nor of the last 256
+/// while none is known.
 pub async fn agreed_head<'s>(
     pool: Pool<'_>,
     said: &[EndpointTips<'s>],
@@ -101,13 +102,13 @@ pub async fn agreed_head<'s>(
     Some(head(found))
 }
 
-/// A block, and who has it.
+/// A block, and the endpoints that have it.
 pub(crate) struct BlockHolders<'s> {
     pub block: Header,
     pub holders: Vec<&'s Endpoint>,
 }
 
-/// The block that most endpoints have at a height, if so many do. Among equals ours stays.
+/// The block that most endpoints have at a height, if at least `need` have it. Among equals the known block wins.
 pub(crate) async fn held_at<'s>(
     pool: Pool<'_>,
     said: &[EndpointTips<'s>],
@@ -145,7 +146,7 @@ pub(crate) async fn held_at<'s>(
     (holders.len() >= need).then_some(BlockHolders { block, holders })
 }
 
-/// Who says the same, in the order in which it was said first.
+/// Groups endpoints by equal answers, in the order in which the answers first came.
 pub(crate) fn grouped<'s, T, K: PartialEq>(
     told: impl Iterator<Item = (&'s Endpoint, T)>,
     key: impl Fn(&T) -> K,

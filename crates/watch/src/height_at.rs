@@ -1,4 +1,4 @@
-//! Which block was made at a time.
+//! Finds the block that was made at a time.
 
 use futures::FutureExt as _;
 use till_chains::observer::Header;
@@ -7,8 +7,8 @@ use crate::heads::Head;
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::{EndpointTrouble, Pool};
 
-/// The highest block that is not younger than a time, or the first one there is. Whoever says that a block is younger is
-/// believed: reading too much loses nothing.
+/// The highest block that is not younger than `time`, or else the first block. One endpoint that calls a block younger
+/// is believed: at worst too much is read, and nothing is missed.
 pub async fn height_at(pool: Pool<'_>, head: &Head<'_>, time: i64) -> Result<i64, EndpointTrouble> {
     let (mut low, mut high) = (0, head.block.height);
     while low < high {

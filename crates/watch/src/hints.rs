@@ -1,11 +1,11 @@
-//! That something may be new, for whoever would otherwise look later.
+//! Hints that something is new on a chain, which start the next round early.
 
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// However many hints come before the next look, it is one look.
+/// Wakes the watcher early. Hints that arrive before the next round are merged into one.
 #[derive(Default)]
 pub struct Hints(Notify);
 
@@ -14,7 +14,8 @@ impl Hints {
         self.0.notify_one();
     }
 
-    /// Until a hint comes, or one has come since the last wait: no shorter than `least` and no longer than `most`. Says whether it was a hint.
+    /// Waits for a hint, or takes one that came since the last wait: for at least `least` and at most `most`. Returns
+    /// whether there was one.
     pub async fn wait(&self, least: Duration, most: Duration) -> bool {
         sleep(least.min(most)).await;
         let rest = most.saturating_sub(least);

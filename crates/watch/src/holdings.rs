@@ -1,4 +1,4 @@
-//! What lies on a network's addresses, asked of as many endpoints as must agree, for commands that run once.
+//! The balances and unspent outputs of addresses, as a quorum says, for commands that run once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::identity::identify;
 use crate::pool::{Pool, is_refusal};
 
-/// A transaction costs no less, and none that a block takes costs more: an estimate beyond these is not believed.
+/// The bounds of a credible gas estimate: no transaction costs less, and none that fits into a block costs more.
 const GAS_MIN: u64 = 21_000;
 const GAS_MAX: u64 = 1_000_000_000;
 
@@ -26,18 +26,18 @@ const PAUSES: [Duration; 3] = [
 /// One network's endpoints. One that fails, or is not what it is configured as, is not asked again; the next takes its place.
 pub struct Holdings<'p> {
     pool: Pool<'p>,
-    /// What else somebody should know who sends what is made of this.
+    /// What whoever sends the resulting transactions should know, besides the endpoints that are not used.
     remarks: Vec<String>,
-    /// Whether it was remarked that they contradict each other.
+    /// Whether it was remarked already that endpoints contradict each other about balances.
     is_disputed: bool,
 }
 
-/// What lies on some addresses.
+/// The balances of some addresses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AgreedBalances {
     /// By address, each address's assets in the registry's order.
     pub balances: Vec<Balance>,
-    /// Those of the addresses of which neither enough say that something lies there nor enough that nothing does.
+    /// Addresses for which there is no quorum, neither that something lies there nor that nothing does.
     pub disputed: BTreeSet<[u8; 20]>,
 }
 
@@ -60,13 +60,13 @@ impl<'p> Holdings<'p> {
         self.pool.observer().answers_many_balances() && !net.is_asked_by_address()
     }
 
-    /// The bytes of an address of this network; none for what is none.
+    /// The bytes of an address. None if the text is no address of this network.
     pub fn address_bytes(&self, address: &str) -> Option<[u8; 20]> {
         self.pool.observer().address_bytes(address)
     }
 
-    /// The outputs on these addresses that as many endpoints as must agree know as unspent, by address. What fewer know of is remarked:
-    /// with one that is invented, no node would take the transaction.
+    /// The unspent outputs of these addresses that a quorum knows, by address. Others are left out and remarked: no
+    /// node would take a transaction that spends an invented one.
     pub async fn unspent(&mut self, addresses: &[[u8; 20]]) -> Result<Vec<Unspent>, String> {
         let (pool, quorum) = (self.pool, self.pool.net.quorum);
         let ask = async |endpoint: &rpc::Endpoint| {
@@ -85,7 +85,7 @@ impl<'p> Holdings<'p> {
         Ok(agreed)
     }
 
-    /// The whole transaction that has an output, from whoever has it.
+    /// The whole transaction that made an output, from the first endpoint that has it.
     pub async fn previous(&self, unspent: &Unspent) -> Option<Vec<u8>> {
         for source in self.fit() {
             let asked = self
@@ -99,8 +99,8 @@ impl<'p> Holdings<'p> {
         None
     }
 
-    /// Sats per 1,000 virtual bytes: the least that anybody names, for what is paid too little may be raised, and what is paid too much is
-    /// gone. None where nobody can say.
+    /// The fee rate in sats per 1,000 virtual bytes: the lowest that an endpoint estimates, for a fee that is too low
+    /// can be raised, and one that is too high is lost. None if no endpoint has an estimate.
     pub async fn fee_rate(&mut self) -> Result<Option<u64>, String> {
         let pool = self.pool;
         let ask = async |endpoint: &rpc::Endpoint| {
@@ -111,13 +111,13 @@ impl<'p> Holdings<'p> {
         Ok(said.into_iter().flatten().min())
     }
 
-    /// Something more to be said.
+    /// Adds a line for standard error.
     pub fn remark(&mut self, line: &str) {
         let line = format!("{}: {line}", self.network().id);
         self.remarks.push(line);
     }
 
-    /// What is to be said on standard error, a line each.
+    /// The lines for standard error: why endpoints are not used, and the remarks.
     pub fn into_remarks(self) -> Vec<String> {
         let id = &self.network().id;
         let unused = self.unused().into_iter();
@@ -125,9 +125,9 @@ impl<'p> Holdings<'p> {
         unused.chain(self.remarks).collect()
     }
 
-    /// What lies on these addresses: of each asset the most that anybody says, unless as many as must agree say that nothing
-    /// does. Who hides something from a quorum of two is not believed, and who invents something there makes a transaction
-    /// that moves nothing and costs gas.
+    /// The balances of these addresses: of each asset the highest that any endpoint says, unless a quorum says that
+    /// there is none. So no endpoint of two can hide money; one that invents some brings about a transaction that moves
+    /// nothing and costs gas.
     pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<AgreedBalances, String> {
         let (pool, quorum) = (self.pool, self.pool.net.quorum);
         let ask = async |endpoint: &rpc::Endpoint| {
@@ -148,8 +148,9 @@ impl<'p> Holdings<'p> {
         Ok(agreed_balances)
     }
 
-    /// Whether there is code at an address. To flush what is not there does nothing, so where deploying what is there
-    /// costs nothing, all must say so. On TRON a second deployment burns its energy, and whoever says so is believed.
+    /// Whether an address has code. Where a second deployment costs nothing, all endpoints must say so: flushing an
+    /// address that is not deployed does nothing. On TRON a second deployment burns its energy, so one endpoint that
+    /// says so is believed.
     pub async fn has_code(&mut self, address: &[u8; 20]) -> Result<bool, String> {
         let pool = self.pool;
         let ask = async |endpoint: &rpc::Endpoint| {
@@ -164,8 +165,8 @@ impl<'p> Holdings<'p> {
         })
     }
 
-    /// What a transaction costs: the most that anybody estimates who can be believed, because what is not used is not paid. Nothing
-    /// where nobody can say, which is remarked.
+    /// The gas limit of a transaction: the highest credible estimate, because unused gas is not paid. None if no
+    /// endpoint has one, which is remarked.
     pub async fn gas(&mut self, to: &[u8; 20], data: &[u8]) -> Option<u64> {
         let pool = self.pool;
         let fit = self.fit();
@@ -189,28 +190,28 @@ impl<'p> Holdings<'p> {
         most
     }
 
-    /// Those that are what they should be, and have answered every time.
+    /// The endpoints that are identified and have not failed.
     fn fit(&self) -> Vec<&'p Endpoint> {
         let now_us = self.pool.now_us();
         let is_fit = |it: &&Endpoint| it.exclusion().is_none() && it.is_identified(now_us);
         self.pool.net.endpoints.iter().filter(is_fit).collect()
     }
 
-    /// The next that was not needed yet, in the operator's order.
+    /// The next endpoint that was not asked yet, in the operator's order.
     fn waiting(&self) -> Option<&'p Endpoint> {
         let now_us = self.pool.now_us();
         let waits = |it: &&Endpoint| it.exclusion().is_none() && !it.is_identified(now_us);
         self.pool.net.endpoints.iter().find(waits)
     }
 
-    /// Why others are not asked.
+    /// Why endpoints are not used, a line each.
     fn unused(&self) -> Vec<String> {
         let endpoints = self.pool.net.endpoints.iter();
         let why = |it: &Endpoint| Some(format!("{}: {}", it.address, it.exclusion()?.why()));
         endpoints.filter_map(why).collect()
     }
 
-    /// Asks as many as must agree, and more of them until it is settled.
+    /// Asks the endpoints in use, and takes further ones until there is a quorum and `is_settled`.
     async fn hear<T>(
         &self,
         ask: impl AsyncFn(&rpc::Endpoint) -> Result<T, RpcError>,
@@ -245,7 +246,7 @@ impl<'p> Holdings<'p> {
     }
 }
 
-/// Asks again after a while where an endpoint wants to be asked less.
+/// Retries a rate-limited call, with a pause before each retry.
 async fn patiently<T>(
     endpoint: &rpc::Endpoint,
     ask: impl AsyncFn(&rpc::Endpoint) -> Result<T, RpcError>,
@@ -267,7 +268,7 @@ fn believed(estimate: Result<u64, RpcError>) -> Result<u64, String> {
     }
 }
 
-/// What enough know, and how much of the rest neither enough know nor enough deny.
+/// The outputs that a quorum knows, and how many others there are that a quorum neither knows nor denies.
 fn agreed_unspent(said: &[Vec<Unspent>], quorum: usize) -> (Vec<Unspent>, usize) {
     let mut counts: BTreeMap<Unspent, usize> = BTreeMap::new();
     for unspent in said

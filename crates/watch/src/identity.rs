@@ -7,7 +7,7 @@ use crate::endpoint_tips::EndpointTips;
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 
-/// Looks at those whose time has come. Who does not answer is merely asked later.
+/// Checks the identity of the endpoints that are due for it. One that does not answer is checked later.
 pub async fn identify_all(pool: Pool<'_>) {
     let now_us = pool.clock.monotonic_us();
     let due = pool
@@ -31,8 +31,8 @@ pub(crate) async fn identify(pool: Pool<'_>, source: &Endpoint) {
     }
 }
 
-/// Those of these that are on their network right now; none where fewer are than must agree. What does not follow from what
-/// is known is asked for twice: behind an address may be another node than a minute ago.
+/// The endpoints that name the right chain now. None if they are fewer than the quorum. Asked before blocks are
+/// replaced, for another node than a minute ago may be behind an address.
 pub async fn still_on_it<'s>(
     pool: Pool<'_>,
     said: &[EndpointTips<'s>],

@@ -1,5 +1,5 @@
-//! One endpoint that answers late must not make a network wait for it: once enough have answered, the others have a little
-//! longer, and are left out after that.
+//! Keeps a slow endpoint from slowing down a network: once enough endpoints have answered, the others have a grace
+//! time, and are left out after that.
 
 use std::time::Duration;
 
@@ -13,14 +13,15 @@ use crate::pool::Pool;
 
 /// How much longer the others have once enough have answered.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// How much longer a reader has than the other readers at least, where somebody else could be read instead.
+/// The least extra time of the slowest reader, where another endpoint could be read instead.
 const READING_GRACE: Duration = Duration::from_secs(2);
-/// And how long a reader has that is read alone: nobody shows how long it should take.
+/// The time limit of a single reader: there is no other to compare it with.
 const READING_ALONE: Duration = Duration::from_secs(10);
-/// After so long the next endpoint is asked beside one that has not answered.
+/// How long to wait for an answer before the next endpoint is asked as well.
 const TURN: Duration = Duration::from_secs(2);
 
-/// All are asked at the same time. Their answers in the order of the questions, with none for those that are left out.
+/// Asks all in parallel until `is_enough`, and then for a grace time. Returns the answers in the order of the
+/// questions, None for those that were too late.
 pub(crate) async fn answers_in_time<T>(
     asked: Vec<BoxFuture<'_, T>>,
     grace: impl FnOnce() -> Duration,
@@ -53,8 +54,8 @@ pub async fn first_answers<T>(asked: Vec<BoxFuture<'_, Option<T>>>, enough: usiz
     answers.into_iter().flatten().flatten().collect()
 }
 
-/// What each of the readers says. Where another of those who could be read is steady, a reader that takes far longer than the
-/// other readers is left out, and read after the others for a while.
+/// Asks the readers in parallel. A reader much slower than the others is left out and read last for a while, if a
+/// steady endpoint could be read instead.
 pub(crate) async fn readers_in_time<'s, 'f, T>(
     pool: Pool<'_>,
     could_be_read: &[&'s Endpoint],
@@ -91,8 +92,8 @@ pub(crate) async fn readers_in_time<'s, 'f, T>(
     answers
 }
 
-/// Asks as many as are missing at the same time, and the others one by one until it is enough. Whoever takes long is not
-/// waited for alone.
+/// Asks `at_first` endpoints in parallel and the others one by one, until `is_enough`. A slow endpoint is not waited
+/// for alone: the next is asked beside it.
 pub(crate) async fn ask_in_turn<'e, 'f, T>(
     pool: Pool<'e>,
     mut sources: Vec<&'e Endpoint>,

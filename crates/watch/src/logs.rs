@@ -1,4 +1,4 @@
-//! The logs of some blocks, and whether they can be all of them.
+//! Reads the logs of some blocks, and checks that none was left out.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -11,17 +11,19 @@ use crate::heads::Head;
 use crate::latecomers::readers_in_time;
 use crate::pool::{EndpointTrouble, Pool, is_refusal};
 
-/// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
+/// Up to this many blocks are asked for one by one, by hash: an endpoint that does not have a block yet then says so,
+/// instead of giving no logs.
 const BY_HASH_MAX: usize = 4;
 
-/// All receipts of a block are much: so many blocks' at once, and so often one after the other.
+/// How many blocks' receipts are read in parallel, and how many such batches one after the other: the receipts of a
+/// whole block are megabytes.
 const PROVEN_AT_ONCE: usize = 2;
 const PROVEN_TIMES_MAX: usize = 4;
 
 /// Logs that one endpoint gave.
 pub type EndpointLogs<'s> = (&'s Endpoint, Vec<Log>);
 
-/// How many blocks an endpoint is asked for at once: it is found out, never known.
+/// How many blocks an endpoint is asked for at once. Providers do not say what they allow, so it is found by trying.
 #[derive(Debug)]
 pub struct Span(AtomicI64);
 
@@ -50,7 +52,7 @@ impl Span {
     }
 }
 
-/// All logs of our tokens in these blocks, which follow one another.
+/// All logs of our tokens in these blocks, each the child of the one before.
 pub async fn read_logs(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -64,8 +66,8 @@ pub async fn read_logs(
     check(pool, source, headers, logs).await
 }
 
-/// What each of those says whom the head is read from. Where contents can be proven, who told what is not so is left out; with
-/// nobody else left, the logs of the first blocks are proven, and the other blocks taken off.
+/// The logs of each reader of the head. Where contents can be proven, distrusted readers are left out; if nobody is
+/// left, the logs of the first blocks are read from proven receipts, and the other blocks removed from `headers`.
 pub async fn read_all<'s>(
     pool: Pool<'s>,
     head: &Head<'s>,
@@ -98,7 +100,7 @@ pub async fn read_all<'s>(
     Err(EndpointTrouble)
 }
 
-/// Those of the readers whose word on contents is worth having.
+/// The readers of the head, where contents can be proven without those that are distrusted about them.
 fn content_readers<'s>(pool: Pool<'_>, head: &Head<'s>) -> Vec<&'s Endpoint> {
     let (proves, now_us) = (pool.observer().proves_contents(), pool.now_us());
     let is_read = |reader: &&Endpoint| !(proves && reader.is_contents_doubted(now_us));
@@ -121,7 +123,7 @@ async fn by_hash(
     Ok(logs.concat())
 }
 
-/// Split when refused, never skipped.
+/// Reads logs by ranges of heights. A range that is refused is halved, never skipped.
 async fn by_height(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -155,7 +157,7 @@ async fn by_height(
     Ok(logs)
 }
 
-/// Providers say in many ways that a range is too wide.
+/// Whether a range may have been too wide: providers say so in many ways.
 fn is_too_much(error: &RpcError) -> bool {
     matches!(
         error,
@@ -167,7 +169,8 @@ fn is_too_much(error: &RpcError) -> bool {
     )
 }
 
-/// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.
+/// Checks logs against hashes and blooms: each must be of one of these blocks, and named by its bloom. Where a bloom
+/// names a token of which no log came, others are asked.
 async fn check(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -187,8 +190,8 @@ async fn check(
     Ok(logs)
 }
 
-/// A block may have logs of a token, and none came. Others are asked, and the same one about this very block. What they have
-/// is held against it only when its own receipts have it, too: otherwise one could speak ill of another.
+/// Asks others about a block whose bloom names a token of which this endpoint gave no log. Logs of others count against
+/// it only if its own receipt has them too: otherwise one endpoint could discredit another.
 async fn second_opinion(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -228,7 +231,8 @@ async fn second_opinion(
     }
 }
 
-/// With nobody else to ask, the block's own head tells. Where it cannot, the endpoint is believed.
+/// Looks for missing logs where nobody else can be asked: in receipts that match the root in the header. Where they
+/// cannot be had, the endpoint is believed.
 async fn prove(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -248,15 +252,15 @@ async fn prove(
     }
 }
 
-/// What the receipts of a block say of its logs.
+/// What reading all receipts of a block came to.
 enum BlockReceipts {
-    /// All of them: the block's head names the root of these receipts.
+    /// All logs of the block: the receipts match the root in its header.
     All(Vec<Log>),
-    /// The block's head names others.
+    /// The receipts do not match the root in the header.
     Others,
-    /// It was asked too much, or could not answer.
+    /// The endpoint limits our rate, or did not answer.
     NotNow,
-    /// Not every node can be asked so, or for so much, and not every network's head names them.
+    /// The endpoint does not serve the receipts of a whole block, or the network's root does not prove them.
     Never,
 }
 
@@ -305,7 +309,7 @@ pub async fn proven(
                 BlockReceipts::NotNow if is_patient => return Err(EndpointTrouble),
                 BlockReceipts::Others => {
                     let (network, endpoint) = (&*pool.network().id, &source.address);
-                    tracing::error!(network, %endpoint, "an endpoint's receipts are not those that the block's header names, so its logs are believed unproven; add an endpoint that can check them");
+                    tracing::error!(network, %endpoint, "an endpoint's receipts are not those that the block's header names, so its logs count without proof; add a second endpoint and a quorum of two");
                     return Ok(None);
                 }
                 BlockReceipts::NotNow | BlockReceipts::Never => return Ok(None),

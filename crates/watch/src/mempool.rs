@@ -1,5 +1,5 @@
-//! What waits for a block: transactions in the mempools of endpoints that would pay us. Any of them may be replaced by another that
-//! spends the same, whoever that pays: the one goes in the step in which the other comes.
+//! Payments to us that wait for a block in the mempools of endpoints. Each may be replaced by another transaction that
+//! spends the same outputs, whoever that pays: the old one goes in the step in which the new one is shown.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -12,20 +12,20 @@ use till_core::money::Units;
 
 mod by_address;
 
-use self::by_address::{Asked, ByAddress};
+use self::by_address::{ByAddress, Questions};
 use crate::endpoint::Endpoint;
 use crate::pool::Pool;
 use crate::update::SeenTransfer;
 
-/// No more are shown: whoever invents a transaction can invent as many as it likes.
+/// The most that are shown: an endpoint could invent any number.
 const SHOWN_MAX: usize = 5_000;
-/// Transactions that are fetched before it is looked whether there is time for more.
+/// How many transactions are fetched before the time limit is checked again.
 const FETCHED_AT_ONCE: usize = 256;
-/// Questions for them at the same time: a node queues a few, and refuses the others.
+/// How many are fetched in parallel: a node queues a few calls, and refuses the others.
 const FETCHES_MAX: usize = 4;
 /// How long new transactions are fetched in one round; the others wait for the next.
 const FETCHING_US: u64 = 2_000_000;
-/// A look that took long is followed by a rest of so many times as long: the whole mempool is listed each time.
+/// After a look at the mempools, wait this many times as long as it took: it lists everything each time.
 const REST: u64 = 4;
 
 /// A transaction's hash, as bytes.
@@ -37,41 +37,41 @@ type Identity = (String, i64);
 #[derive(Debug, Default)]
 pub struct Mempool {
     lists: Vec<MempoolList>,
-    /// What endpoints that are asked by address have said, by their place.
+    /// The answers of endpoints that are asked by address, by the endpoint's place.
     by_address: HashMap<usize, ByAddress>,
-    /// Those that were looked at and concern nobody here.
+    /// Transactions that were fetched and do not concern us.
     strangers: HashSet<Transaction>,
-    /// Those that pay us, and those that spend what one of them does.
+    /// Transactions that pay us, and their rivals: those that spend an output which one of them spends.
     concerning: BTreeMap<Transaction, Concerning>,
-    /// How many were ever concerning.
+    /// How many were ever added to `concerning`.
     seen: u64,
-    /// What the database has as waiting.
+    /// The transfers that the database has as waiting.
     shown: BTreeSet<Identity>,
-    /// When it is looked again at the earliest.
+    /// When mempools are looked at again, at the earliest.
     rests_until: u64,
-    /// How many endpoints must agree that one replaces another.
+    /// How many endpoints must have a transaction for it to replace an earlier one.
     quorum: usize,
     /// Blocks were replaced since the last look.
     were_replaced: bool,
-    /// Whether all that waits is told again, though it was written down.
+    /// Whether everything that waits is reported, though it was written before.
     tells_again: bool,
 }
 
-/// What one endpoint said last.
+/// One endpoint's mempool, by its last answer.
 #[derive(Debug)]
 struct MempoolList {
     waiting: HashSet<Transaction>,
-    /// Its last block right after it said so.
+    /// The endpoint's last block, asked for right after the list.
     last_block: BlockHash,
 }
 
 #[derive(Debug)]
 struct Concerning {
-    /// The how manieth that was seen.
+    /// Its number in the order in which transactions were first seen.
     order: u64,
     spends: Vec<Spend>,
     transfers: Vec<SeenTransfer>,
-    /// Whether the recipients were looked up in full.
+    /// Whether the database was asked for its recipients: the watched set compares eight bytes of each address.
     is_checked: bool,
 }
 
@@ -92,16 +92,16 @@ pub struct MempoolChanges {
 }
 
 impl Mempool {
-    /// What an earlier leader has left as waiting.
-    pub fn left(waiting: Vec<Identity>) -> Mempool {
+    /// Takes over the transfers that an earlier leader wrote as waiting.
+    pub fn inherited(waiting: Vec<Identity>) -> Mempool {
         Mempool {
             shown: waiting.into_iter().collect(),
             ..Mempool::default()
         }
     }
 
-    /// Asks everybody who may be asked what waits, and fetches what is new. Who does not answer is left out. Endpoints that list
-    /// nothing by themselves are asked about the addresses that somebody is to pay to now.
+    /// Lists the mempools of all usable endpoints, and fetches the transactions that are new. An endpoint that fails is
+    /// left out. One that lists no mempool is asked about `awaited`, the addresses of open invoices.
     pub async fn look(&mut self, pool: Pool<'_>, awaited: &[[u8; 20]]) {
         self.tells_again = std::mem::take(&mut self.were_replaced);
         let began = pool.now_us();
@@ -112,7 +112,7 @@ impl Mempool {
         let usable = pool.usable();
         let shown = self.shown.iter();
         let shown = shown.filter_map(|(hash, _)| BlockHash::parse(hash)?.word());
-        let which = Asked {
+        let which = Questions {
             awaited,
             shown: &shown.collect(),
             others: &self.concerning.keys().copied().collect(),
@@ -154,7 +154,7 @@ impl Mempool {
         self.rests_until = now + (now - began) * REST;
     }
 
-    /// What one endpoint has that nobody has looked at yet.
+    /// Fetches the transactions of one endpoint's list that were not fetched yet, as many as the round has time for.
     async fn fetch(&mut self, pool: Pool<'_>, (place, source): (usize, &Endpoint), began: u64) {
         let is_new =
             |it: &&Transaction| !self.strangers.contains(*it) && !self.concerning.contains_key(*it);
@@ -202,7 +202,7 @@ impl Mempool {
         let (observer, endpoint) = (pool.observer(), &source.address);
         let senders = match ours.is_empty() {
             true => None,
-            // Who cannot say it now names them when it has a block with it.
+            // An endpoint that cannot name them now does so once a block has the transaction.
             false => {
                 let asked = observer.waiting_senders(pool.rpc, endpoint, &waiting);
                 asked.await.ok().flatten()
@@ -238,7 +238,7 @@ impl Mempool {
         self.concerning.insert(hash, concerning);
     }
 
-    /// Whether something that concerns us spends one of these.
+    /// Whether a transaction that concerns us spends one of these outputs.
     fn is_rival(&self, spends: &[Spend]) -> bool {
         let mut concerning = self.concerning.values();
         concerning.any(|it| it.spends.iter().any(|spend| spends.contains(spend)))
@@ -258,14 +258,15 @@ impl Mempool {
             .retain(|hash, it| is_waiting(hash) || it.is_among(shown));
     }
 
-    /// The addresses that eight bytes take for ours and nobody has looked up in full.
+    /// The recipients that are in the watched set, which compares eight bytes of each address, and that were not looked
+    /// up in the database yet.
     pub fn unchecked(&self) -> HashSet<String> {
         let unchecked = self.concerning.values().filter(|it| !it.is_checked);
         let transfers = unchecked.flat_map(|it| &it.transfers);
         transfers.map(|it| it.recipient.clone()).collect()
     }
 
-    /// These of them are ours.
+    /// Keeps the unchecked transfers whose recipients are in `ours`, and counts them as checked.
     pub fn retain_ours(&mut self, ours: &HashSet<String>) {
         let unchecked = self.concerning.values_mut().filter(|it| !it.is_checked);
         for it in unchecked {
@@ -274,8 +275,9 @@ impl Mempool {
         }
     }
 
-    /// What changed, where the blocks up to this one are read. A transaction that an endpoint has no more may be in a block that was
-    /// not read yet: it goes only when those who do not have it have no such block.
+    /// What to write once the blocks up to `read_up_to` were read: payments that wait now, and those that are gone. A
+    /// transaction that left the mempools may be in a block that was not read yet, so it is gone only if every
+    /// endpoint's last block is the one that was read.
     pub fn changes(&self, read_up_to: &BlockHash) -> MempoolChanges {
         let is_read_up = |list: &MempoolList| list.last_block == *read_up_to;
         let are_read_up = !self.lists.is_empty() && self.lists.iter().all(is_read_up);
@@ -299,10 +301,9 @@ impl Mempool {
         }
     }
 
-    /// Those that another stands in place of: a later one that as many endpoints have as must agree, or else the one that was
-    /// there first. So nobody takes a payment away by inventing what would replace it, and where one is replaced, one goes
-    /// when the other comes. One that is shown and waits no longer may be in a block that was not read yet: until then it stands
-    /// against what fewer endpoints have than must agree.
+    /// Transactions that lose to a rival, which spends the same output. The latest rival that a quorum has wins, or
+    /// else the first that was seen: so nobody takes a payment away by inventing a rival. A shown payment that left the
+    /// mempools may be in a block that was not read yet; until that is known it wins over rivals without a quorum.
     fn replaced(&self, are_read_up: bool) -> HashSet<Transaction> {
         let mut by_spend: HashMap<&Spend, Vec<(u64, Transaction)>> = HashMap::new();
         let may_stand = |hash: &Transaction, it: &Concerning| {
@@ -331,24 +332,25 @@ impl Mempool {
         replaced
     }
 
-    /// How many endpoints have it.
+    /// How many endpoints have it in their mempools.
     fn holders(&self, hash: &Transaction) -> usize {
         let lists = self.lists.iter();
         lists.filter(|list| list.waiting.contains(hash)).count()
     }
 
-    /// Blocks were replaced. What was told as waiting while it was in one of them counted for nothing then, and counts now.
+    /// Records a reorg, after which everything that waits is reported again: what was reported while a replaced block
+    /// had it had no effect then.
     pub fn blocks_were_replaced(&mut self) {
         self.were_replaced = true;
     }
 
-    /// Whether the database has this one as waiting because it is here.
+    /// Whether the database has this transfer as waiting because it was reported here.
     pub fn holds(&self, identity: &Identity) -> bool {
         self.shown.contains(identity)
     }
 
-    /// They were written down. What is in a block is not shown as waiting any more, so that it is again should it leave its
-    /// block.
+    /// Records what was written. A transfer in a block does not count as shown any more, so that it is shown again if a
+    /// reorg takes it out of its block.
     pub fn are_written(&mut self, transfers: &[SeenTransfer], dropped: &[Identity]) {
         for it in transfers {
             match it.height {
@@ -362,12 +364,12 @@ impl Mempool {
     }
 }
 
-/// What waits at one endpoint, and its last block right after it said so; with all that it has said by address.
+/// One endpoint's waiting transactions and its last block, with its answers by address.
 async fn list(
     pool: Pool<'_>,
     source: &Endpoint,
     mut by_address: ByAddress,
-    which: Asked<'_>,
+    which: Questions<'_>,
 ) -> (ByAddress, Result<(Vec<Transaction>, BlockHash), RpcError>) {
     let told = match source.address.is_asked_by_address() {
         true => by_address.ask(pool, source, which).await,

@@ -1,5 +1,5 @@
-//! Listening to what nodes publish. It is a hint and never the truth: all that it brings about is that endpoints are asked at once, and whoever is
-//! silent, or lies, makes a payment be seen later or a question be asked in vain.
+//! Listens to what nodes publish over ZeroMQ. A message is a hint and never the truth: all it does is start the next
+//! round early. A publisher that is silent or lies has a payment seen later, or a round run in vain.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::pool::Pool;
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
-/// Listens to all publishers of a network, for as long as somebody waits for the end.
+/// Listens to all publishers of a network, until the future is dropped.
 pub async fn listen(pool: Pool<'_>) -> Infallible {
     let publishers = pool.net.publishers.iter();
     future::join_all(publishers.map(|it| listen_to(pool, it))).await;
     future::pending().await
 }
 
-/// Connects again and again. An outage is told once, unless the connection has lasted in between.
+/// Reconnects with backoff. An outage is logged once, and again only after a connection that lasted.
 async fn listen_to(pool: Pool<'_>, publisher: &Publisher) -> Infallible {
     let network = &*pool.network().id;
     let mut retry = RETRY_MIN;
@@ -49,7 +49,7 @@ async fn listen_to(pool: Pool<'_>, publisher: &Publisher) -> Infallible {
     }
 }
 
-/// Until the connection ends; says why.
+/// Turns messages into hints until the connection ends. Returns why it ended.
 async fn hear(pool: Pool<'_>, mut subscription: Subscription) -> ZmqError {
     // What came while nobody listened is looked for, too.
     pool.net.hints.hint();
@@ -62,7 +62,7 @@ async fn hear(pool: Pool<'_>, mut subscription: Subscription) -> ZmqError {
     }
 }
 
-/// A block, or a payment that may be ours: on a busy network every other message is neither.
+/// Whether a message announces a block, or a transaction that may pay us. On a busy network most do neither.
 fn is_news(pool: Pool<'_>, message: &Message) -> bool {
     match pool.net.observer.news(message) {
         News::Block => true,

@@ -121,7 +121,7 @@ impl Nodes {
             let answer = timeout(self.time, self.ask_node(network, node, hash)).await;
             let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
             answer.map_err(|error| {
-                tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "a lookup failed");
+                tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "an endpoint failed to look a payout's transaction up, so it has no voice in it; check it if this lasts");
             })
         };
         first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()

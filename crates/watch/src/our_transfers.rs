@@ -1,4 +1,4 @@
-//! Which logs concern us, and what their transactions did: read from receipts, found by addresses.
+//! Finds the logs of transfers to our addresses, and reads what their transactions moved from receipts.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,19 +13,19 @@ use crate::logs::EndpointLogs;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::update::SeenTransfer;
 
-/// What a log says whose receipt was not seen yet: its place in the transaction is not known.
+/// The place of a transfer that is known by its log alone: only a receipt tells it.
 const NOWHERE: i64 = -1;
 
 /// The transfers to us among some blocks' logs, in the order of the chain.
 #[derive(Debug, Default)]
 pub struct Matched {
     pub seen: Vec<SeenTransfer>,
-    /// The first block with a transfer about which not enough say the same. What is from there on is not among these.
+    /// The first block with a transfer that too few endpoints agree on. Transfers from there on are left out.
     pub open: Option<i64>,
 }
 
 impl Matched {
-    /// Not enough say the same of a transfer in this block.
+    /// Leaves out what is from this block on, because too few endpoints agree on one of its transfers.
     pub fn end_below(&mut self, open: i64) {
         let is_below = |height: i64| height < open;
         self.seen.retain(|seen| seen.height.is_none_or(is_below));
@@ -33,7 +33,7 @@ impl Matched {
     }
 }
 
-/// Those of the logs whose recipients may be ours, as far as eight bytes of each address tell.
+/// The logs whose recipients may be ours: the watched set compares eight bytes of each address.
 pub fn candidates<'s>(pool: Pool<'_>, given: Vec<EndpointLogs<'s>>) -> Vec<EndpointLogs<'s>> {
     let of_endpoint = |(source, logs)| (source, may_be_ours(pool, logs));
     given.into_iter().map(of_endpoint).collect()
@@ -52,13 +52,13 @@ fn recipient(pool: Pool<'_>, log: &Log) -> Option<String> {
     Some(pool.observer().address_text(&log.moved?.recipient))
 }
 
-/// To whom these logs say that something was moved.
+/// The recipients in these logs.
 pub fn recipients(pool: Pool<'_>, given: &[EndpointLogs<'_>]) -> HashSet<String> {
     let logs = given.iter().flat_map(|(_, logs)| logs);
     logs.filter_map(|log| recipient(pool, log)).collect()
 }
 
-/// Leaves those whose recipients are among ours.
+/// Keeps the logs whose recipients are in `ours`.
 pub fn retain_ours(pool: Pool<'_>, given: &mut [EndpointLogs<'_>], ours: &HashSet<String>) {
     let is_ours = |log: &Log| recipient(pool, log).is_some_and(|it| ours.contains(&it));
     for (_, logs) in given {
@@ -122,8 +122,7 @@ pub async fn agreed<'s>(
     Ok(Matched { seen, open: None })
 }
 
-/// An endpoint's receipts must have what its logs say. Where it has no receipt, its logs stand for it: a claim that
-/// nothing can be made of yet.
+/// Checks an endpoint's receipts against its logs. Logs without a receipt become a claim that does not count yet.
 fn add_logs(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -154,7 +153,8 @@ fn add_logs(
     Ok(told)
 }
 
-/// Whether a log says what its receipt does, as far as a log says it: not where, and not always who sent it.
+/// Whether a log matches a transfer from its receipt. A log has no place, and not always a sender: these are not
+/// compared.
 pub fn is_of(logged: &Claim, known: &Claim) -> bool {
     let senders = match logged.senders.is_empty() {
         true => &logged.senders,
@@ -168,7 +168,7 @@ pub fn is_of(logged: &Claim, known: &Claim) -> bool {
     *logged == claim
 }
 
-/// What a log says, its place in its transaction unknown.
+/// A log as a claim, without a place.
 pub fn claim_of(pool: Pool<'_>, log: &Log) -> Claim {
     let show = |address: &[u8; 20]| pool.observer().address_text(address);
     let asset = pool.observer().asset_of(&log.contract);

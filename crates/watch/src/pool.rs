@@ -1,4 +1,5 @@
-//! Questions to a network's endpoints. Whoever does not answer is left alone for a while, and whoever lies for longer.
+//! Calls to the endpoints of one network. A failure is noted with its endpoint, which gets no calls for a while; a
+//! false answer excludes it for longer.
 
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
@@ -12,10 +13,10 @@ use till_core::time::Clock;
 use crate::endpoint::Endpoint;
 use crate::watching::{WatchedNetwork, Watching};
 
-/// With more transactions of one block to look at, all of its receipts are asked for at once.
+/// With more transactions of one block than this, all of its receipts are fetched in one call.
 const RECEIPTS_MANY: usize = 16;
 
-/// An endpoint did not answer, or not as it should: that was noted with it. Others are asked, or the same one later.
+/// An endpoint failed, or gave a wrong answer. That was noted with it: the caller asks another, or the same one later.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EndpointTrouble;
 
@@ -83,8 +84,8 @@ impl<'e> Pool<'e> {
         EndpointTrouble
     }
 
-    /// What it says of the contents of a block is not so. Where contents can be proven its blocks still count, and others
-    /// are read for a while; elsewhere nothing that it says is believed.
+    /// Records that an endpoint gave false block contents. Where contents can be proven, only its contents are
+    /// distrusted for a while; elsewhere everything it says is.
     pub(crate) fn false_contents(&self, source: &Endpoint, what: &str) -> EndpointTrouble {
         if !self.observer().proves_contents() {
             return self.lied(source, what);
@@ -97,7 +98,7 @@ impl<'e> Pool<'e> {
         EndpointTrouble
     }
 
-    /// Whether what somebody says of the contents of blocks is not read now.
+    /// Whether some endpoint is distrusted about block contents now.
     pub fn is_anybody_doubted(&self) -> bool {
         let now_us = self.now_us();
         let mut endpoints = self.net.endpoints.iter();
@@ -112,8 +113,8 @@ impl<'e> Pool<'e> {
         EndpointTrouble
     }
 
-    /// Has a contract called. None at once by who did not answer such a question lately: it is waited for once, and not for
-    /// every payment.
+    /// Awaits a contract call and notes whether it timed out. Returns None at once while calls to this endpoint are
+    /// paused: it is waited for once, and not for every payment.
     pub(crate) async fn call<T>(
         &self,
         source: &Endpoint,
@@ -152,8 +153,8 @@ impl<'e> Pool<'e> {
         header.map_err(|error| self.failed(source, &error))
     }
 
-    /// The blocks of a range, by height, each the child of the one before. One that is not there ends them, and so does
-    /// a provider that wants to be asked less.
+    /// The headers of a range, each the child of the one before. They end early at a block that the endpoint does not
+    /// have, and at its rate limit.
     pub async fn headers(
         &self,
         source: &Endpoint,
@@ -199,7 +200,7 @@ impl<'e> Pool<'e> {
         EndpointTrouble
     }
 
-    /// What became of transactions that a block is said to have. Those that the endpoint knows nothing of are missing.
+    /// The receipts of transactions that a block is said to have. Those that the endpoint does not know are missing.
     pub(crate) async fn receipts(
         &self,
         source: &Endpoint,
@@ -238,7 +239,7 @@ impl<'e> Pool<'e> {
     }
 }
 
-/// Providers that count questions say so that there were too many.
+/// Whether a call was refused for a rate limit.
 pub(crate) fn is_refusal(error: &RpcError) -> bool {
     matches!(
         error,

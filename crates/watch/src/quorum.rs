@@ -1,4 +1,4 @@
-//! What cannot be proven counts when as many endpoints as must agree say the same. Fewer decide nothing.
+//! What cannot be proven counts when a quorum of endpoints says the same. Fewer decide nothing.
 
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
@@ -8,7 +8,8 @@ use crate::endpoint::Endpoint;
 use crate::latecomers::ask_in_turn;
 use crate::pool::Pool;
 
-/// All are asked at the same time. The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
+/// Asks all in parallel. Returns the first answer that `quorum` of them give, without waiting for the others, or else
+/// the last error.
 pub async fn first_agreed<T: PartialEq, E>(
     asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
     quorum: usize,
@@ -29,7 +30,7 @@ pub async fn first_agreed<T: PartialEq, E>(
     Err(why)
 }
 
-/// What endpoints say of one thing.
+/// The outcome of asking a quorum.
 #[derive(Debug, PartialEq, Eq)]
 pub enum QuorumAnswer<T> {
     /// Enough say the same.
@@ -40,7 +41,7 @@ pub enum QuorumAnswer<T> {
     Unknown,
 }
 
-/// So many as must agree are asked together, and the others, one after the other, where these do not agree or take long.
+/// Asks as many endpoints as must agree in parallel, and the others one by one while these disagree or take long.
 pub async fn ask_quorum<'e, 'f, T: PartialEq + Send>(
     pool: Pool<'e>,
     ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
@@ -66,7 +67,7 @@ fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> QuorumAnswer<T> {
     }
 }
 
-/// The place of an answer that so many give.
+/// The index of an answer that `quorum` endpoints give.
 fn enough<T: PartialEq>(told: &[T], quorum: usize) -> Option<usize> {
     let same = |it: &T| told.iter().filter(|other| *other == it).count();
     told.iter().position(|it| same(it) >= quorum)

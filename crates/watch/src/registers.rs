@@ -7,7 +7,8 @@ use crate::endpoint::Endpoint;
 use crate::pool::Pool;
 use crate::quorum::{QuorumAnswer, ask_quorum};
 
-/// One endpoint clears nobody and names nobody where several must agree.
+/// Whether a register names an address, as a quorum says. Where several must agree, one endpoint alone neither clears
+/// nor names anybody.
 pub async fn names(pool: Pool<'_>, register: &Register, sender: &str) -> QuorumAnswer<bool> {
     let answer = ask_quorum(pool, |source| named(pool, source, register, sender).boxed());
     answer.await

@@ -1,5 +1,6 @@
-//! All endpoints are asked where their chains are, round after round. Once enough have said so, whoever answers late is left
-//! out of the round; its question goes on, so that it stays counted, and it is waited for where the others disagree.
+//! Asks all endpoints for their tips, round after round. Once a quorum has answered, an endpoint that is late is left
+//! out of the round. The call to it goes on, so that it still counts as answering, and is waited for if the others
+//! disagree.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,22 +15,22 @@ use crate::identity::identify;
 use crate::latecomers::GRACE;
 use crate::pool::Pool;
 
-/// Looks at everybody who may be asked, and waits for all of them.
+/// Asks all endpoints for their tips once, and waits for each of them.
 pub async fn ask_all(pool: Pool<'_>) -> Vec<EndpointTips<'_>> {
     let mut rounds = Rounds::new(pool);
     rounds.begin();
     rounds.wait_for_late().await
 }
 
-/// An endpoint's place in the operator's order, and what it says.
+/// A call under way. It yields the endpoint's place in the operator's order, and its tips.
 type TipsQuestion<'e> = BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>;
 
-/// The questions that are under way, one for each endpoint at most.
+/// The calls under way, at most one to each endpoint.
 pub struct Rounds<'e> {
     pool: Pool<'e>,
-    /// Locked only so that rounds can be shared between threads; nothing ever waits for the lock.
+    /// A mutex makes rounds shareable between threads; it is reached by `get_mut` alone, so nothing ever waits for it.
     under_way: Mutex<FuturesUnordered<TipsQuestion<'e>>>,
-    /// By place in the operator's order.
+    /// Whether a call is under way, by place in the operator's order.
     is_asked: Vec<bool>,
 }
 
@@ -42,7 +43,8 @@ impl<'e> Rounds<'e> {
         }
     }
 
-    /// What those say who answer in this round, in the operator's order.
+    /// The tips of the endpoints that answer this round in time, in the operator's order. Late answers to earlier
+    /// rounds count only while there is no quorum without them.
     pub async fn ask(&mut self) -> Vec<EndpointTips<'e>> {
         let mut open = self.begin();
         let quorum = self.pool.net.quorum;
@@ -80,7 +82,7 @@ impl<'e> Rounds<'e> {
         self.in_order(in_time)
     }
 
-    /// What those say who were left out. Waits for them.
+    /// Waits for the endpoints that were left out, and returns their tips.
     pub async fn wait_for_late(&mut self) -> Vec<EndpointTips<'e>> {
         let mut said = Vec::new();
         while let Some((_, late)) = self.next().await {
@@ -89,7 +91,7 @@ impl<'e> Rounds<'e> {
         self.in_order(said)
     }
 
-    /// Asks everybody who may be asked and has not been. Their places.
+    /// Calls every endpoint that may be asked and has no call under way. Returns their places.
     fn begin(&mut self) -> Vec<usize> {
         let (pool, now_us) = (self.pool, self.pool.now_us());
         let under_way = self.under_way.get_mut();

@@ -19,7 +19,7 @@ use crate::watching::Watching;
 
 pub(crate) const NETWORK: &str = "eip155:84532";
 
-/// What an endpoint is like.
+/// How a scripted endpoint behaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Manner {
     pub(crate) chain: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct Scripted {
     pub(crate) manners: Vec<Arc<Mutex<Manner>>>,
 }
 
-/// It stands still: nothing that was excluded returns.
+/// A clock that stands still, so that no exclusion ends.
 pub(crate) struct Still;
 
 impl Clock for Still {
@@ -57,7 +57,7 @@ impl Clock for Still {
 }
 
 impl Scripted {
-    /// One endpoint for each of the chains; all of them count as looked at.
+    /// One endpoint for each of the chains, all of them identified.
     pub(crate) async fn of(chains: &[&'static str]) -> Scripted {
         let (mut endpoints, mut manners) = (Vec::new(), Vec::new());
         for chain in chains {

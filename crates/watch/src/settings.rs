@@ -1,4 +1,4 @@
-//! What an operator says of a network.
+//! What an operator configured for a network.
 
 use till_chains::rpc::Endpoint;
 use till_chains::zmq::Publisher;
@@ -8,22 +8,22 @@ use till_chains::zmq::Publisher;
 pub struct EndpointSettings {
     /// In the operator's order.
     pub of: Vec<Endpoint>,
-    /// How many must agree, where the operator says so.
+    /// The configured quorum, if there is one.
     pub quorum: Option<usize>,
 }
 
 impl EndpointSettings {
-    /// Two where there are as many, unless the operator says otherwise.
+    /// How many endpoints must agree: as configured, or else two; never more than there are endpoints.
     pub fn quorum(&self) -> usize {
         self.quorum.unwrap_or(2).clamp(1, self.of.len().max(1))
     }
 }
 
-/// What an operator says about a network that is watched.
+/// What an operator configured for a network whose chain is watched.
 #[derive(Clone, Debug)]
 pub struct WatchSettings {
     pub endpoints: EndpointSettings,
-    /// Where nodes say at once that something is new.
+    /// Nodes that publish new blocks and transactions over ZeroMQ.
     pub publishers: Vec<Publisher>,
     pub scan_from: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! How far a network is settled: what as many endpoints as must agree say, of blocks that are ours.
+//! The safe and final tips of a network: the highest blocks of the known chain that a quorum calls safe, or final.
 
 use futures::FutureExt as _;
 use till_chains::observer::Header;
@@ -10,8 +10,8 @@ use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 use crate::update::Tip;
 
-/// Those who go on, and where the others stand still: fewer go on than must agree. None where enough do, and where more stand
-/// still: then it is not sure who is wrong.
+/// If endpoints have stalled and too few advance for a quorum: those that advance, and the lowest height of the
+/// stalled. None if enough advance, and if more have stalled than advance, for then it is unclear who is wrong.
 pub fn going_on<'s>(
     pool: Pool<'_>,
     said: &[EndpointTips<'s>],
@@ -46,7 +46,7 @@ pub fn going_on<'s>(
     Some((going, heights.into_iter().min()?))
 }
 
-/// Our blocks by height, once `new` has replaced those of `window` from its first height on.
+/// The known chain, once `new` has replaced the blocks of `window` from its first height on.
 pub struct Chain<'b> {
     pub window: &'b [Block],
     pub new: &'b [Block],
@@ -57,7 +57,7 @@ impl Chain<'_> {
         self.new.last().or(self.window.last())
     }
 
-    /// Whether a block that is known is replaced.
+    /// Whether `new` replaces a known block.
     pub fn replaces(&self) -> bool {
         let first = self.new.first().map(|block| block.height);
         let last = self.window.last().map(|block| block.height);
@@ -75,7 +75,7 @@ impl Chain<'_> {
     }
 }
 
-/// Up to where an endpoint's tip covers our chain; none where it is of another.
+/// The height up to which an endpoint's tip covers our chain. None if the tip is on another chain.
 async fn covered(
     pool: Pool<'_>,
     source: &Endpoint,
@@ -88,12 +88,12 @@ async fn covered(
         let block = chain.at(told.height)?;
         return (block.hash == told.hash.text()).then_some(told.height);
     }
-    // It is further than we are: what does it have where we are?
+    // The tip is above our chain: compare the endpoint's block at our top.
     let there = pool.header(source, top.height).await.ok()??;
     (there.hash.text() == top.hash).then_some(top.height)
 }
 
-/// Safe and final, as far as enough endpoints agree.
+/// The safe and the final tip, each as high as a quorum agrees.
 pub async fn agreed_tips(
     pool: Pool<'_>,
     said: &[EndpointTips<'_>],
@@ -121,7 +121,7 @@ pub async fn agreed_tips(
     (tip(safe), tip(last_final))
 }
 
-/// The highest that so many reach.
+/// The greatest height that `quorum` endpoints reach.
 fn agreed_height(covered: &[Option<i64>], quorum: usize) -> Option<i64> {
     let mut heights: Vec<i64> = covered.iter().flatten().copied().collect();
     heights.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,26 +1,26 @@
-//! What watching a chain comes to: blocks, the transfers in them, what left the chain, how far it is settled, and why it
-//! stands still.
+//! What a round of watching a chain yields: new blocks, the transfers in them, what left the chain, the safe and final
+//! tips, and why reading stopped if it did.
 
 use till_core::chain::Block;
 use till_core::money::Units;
 
-/// What is new on a chain, checked for completeness. The default says nothing.
+/// What is new on a chain. The default is an update without news.
 #[derive(Clone, Debug, Default)]
 pub struct ChainUpdate {
-    /// On top of a known block, by height.
+    /// New blocks on top of a known one, by height. They replace known blocks of the same heights.
     pub blocks: Vec<Block>,
     /// The transfers in these blocks or in known ones, and those that wait for a block.
     pub transfers: Vec<SeenTransfer>,
-    /// Transfers that waited for a block and that nobody knows of any more, by transaction and place in it. Says nothing
-    /// about one that is in a block.
+    /// Transfers that waited for a block and that no endpoint has any more, by transaction and place in it. One that is
+    /// in a block by now stays as it is.
     pub dropped: Vec<(String, i64)>,
-    /// Transfers that were told of in a block that does not have them, by transaction and place in it: enough endpoints
-    /// say so.
+    /// Transfers that were recorded in a block which does not have them, as a quorum says, by transaction and place in
+    /// it.
     pub refuted: Vec<(String, i64)>,
-    /// Believed only where they are blocks of the chain that is known.
+    /// The safe tip. Like `last_final` it counts only if it is a block of the known chain.
     pub safe: Option<Tip>,
     pub last_final: Option<Tip>,
-    /// Why the chain is not read on, or nothing more becomes final, in words for operators.
+    /// Why reading stopped, or why nothing more becomes final, for operators.
     pub held: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl ChainUpdate {
     }
 }
 
-/// The last block that a chain says is settled to some degree.
+/// The highest block of a level of settlement: safe, or final.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
     pub height: i64,
@@ -56,14 +56,15 @@ pub struct SeenTransfer {
     pub place: i64,
     pub asset: String,
     pub units: Units,
-    /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
+    /// How much arrived of it, as a quorum says. None while no quorum has answered.
     pub arrived: Option<Units>,
-    /// The amount left the deposit address in the same block, and not to a destination of its merchant.
+    /// Whether the deposit address sent some of it on in the same block, to an address that is no destination of its
+    /// merchant.
     pub strayed: bool,
-    /// What registers on the chain say of the senders.
+    /// What registers on the chain (an issuer's blocklist, the sanctions oracle) say of the senders.
     pub registers: Option<String>,
-    /// Whose it was before: one where an account sends, many where a transaction spends what several had. Empty while
-    /// nobody is known.
+    /// The sending addresses: one where accounts send, several where a transaction spends outputs of several. Empty
+    /// while they are unknown.
     pub senders: Vec<String>,
     pub recipient: String,
     /// None while it waits for a block.

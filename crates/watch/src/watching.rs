@@ -16,7 +16,7 @@ use crate::endpoint::{Endpoint, Exclusion};
 use crate::hints::Hints;
 use crate::settings::{EndpointSettings, WatchSettings};
 
-/// Somebody's logs may be large and their node slow.
+/// The time limit of one call: logs can be large, and nodes slow.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 pub struct Watching {
@@ -39,7 +39,7 @@ pub struct WatchedNetwork {
     pub disputes: Disputes,
 }
 
-/// The addresses that are looked for. Whoever adds to them holds `known`.
+/// The addresses that payments to us are looked for at. Whoever adds some holds the lock of `known`.
 #[derive(Default)]
 pub struct WatchedSet {
     pub known: tokio::sync::Mutex<WatchedUpTo>,
@@ -131,7 +131,7 @@ fn watched(networks: BTreeMap<String, WatchSettings>) -> Vec<WatchedNetwork> {
 }
 
 impl WatchedNetwork {
-    /// Those that may be asked now.
+    /// The endpoints that may be asked now: identified, and not excluded.
     pub fn usable(&self, now_us: u64) -> impl Iterator<Item = &Endpoint> {
         let may_be = move |endpoint: &&Endpoint| {
             endpoint.may_be_asked(now_us) && endpoint.is_identified(now_us)
@@ -139,19 +139,19 @@ impl WatchedNetwork {
         self.endpoints.iter().filter(may_be)
     }
 
-    /// Whether somebody must be told which addresses to look at, because it does not list what waits for a block.
+    /// Whether some endpoint does not list its mempool and has to be asked about each address.
     pub fn is_asked_by_address(&self) -> bool {
         let mut endpoints = self.endpoints.iter();
         endpoints.any(|it| it.address.is_asked_by_address())
     }
 
-    /// Whether all that is known comes from a single service of somebody else.
+    /// Whether everything that is known comes from a provider that nobody else confirms.
     pub fn trusts_one_provider(&self) -> bool {
         let mut endpoints = self.endpoints.iter();
         self.quorum == 1 && endpoints.all(|it| it.address.is_asked_by_address())
     }
 
-    /// How many of them answered when they were last asked.
+    /// How many endpoints are usable and answered when they were last asked.
     pub fn answering(&self, now_us: u64) -> usize {
         let answers = |endpoint: &&Endpoint| endpoint.exclusion().is_none();
         self.usable(now_us).filter(answers).count()
@@ -163,7 +163,7 @@ impl WatchedNetwork {
         self.endpoints.iter().position(is_it).unwrap_or_default()
     }
 
-    /// Why nobody is left to ask, where that is because all are wrong.
+    /// Why no endpoint is left, if all of them are of another chain or lack our contracts.
     pub fn why_halted(&self) -> Option<String> {
         let wrong = |endpoint: &Endpoint| match endpoint.exclusion() {
             Some(Exclusion::Wrong(why)) => Some(why),

@@ -55,10 +55,13 @@ import type {
 } from './types.ts'
 
 export interface InvoicesListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Only those that stand there. */
   status?: InvoiceStatus
+  /** As the invoice has it, in full. */
   customer_ref?: string
   /** Made at this moment or later: an RFC 3339 date-time, or a date (midnight UTC). */
   from?: string
@@ -67,10 +70,13 @@ export interface InvoicesListParams {
 }
 
 export interface RefundsListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Invoice id. */
   invoice?: string
+  /** Only those that stand there. */
   status?: RefundStatus
 }
 
@@ -102,19 +108,26 @@ export interface ReconciliationExportParams {
 }
 
 export interface PaymentsListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Invoice id. */
   invoice?: string
+  /** Only those that stand there. */
   status?: PaymentStatus
+  /** Asset code. */
   asset?: string
+  /** As the network writes it. */
   tx_hash?: string
 }
 
 export interface EventsListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Only those of this type. */
   type?: EventType
   /** The first moment of `created_at`, as an RFC 3339 date-time or a date (midnight UTC). */
   from?: string
@@ -123,44 +136,56 @@ export interface EventsListParams {
 }
 
 export interface WebhookDeliveriesListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Only attempts that ended so. */
   status?: DeliveryStatus
+  /** Such as `invoice.paid`. */
   event_type?: string
+  /** Event id. */
   event?: string
+  /** Invoice id. */
   invoice?: string
 }
 
 export interface PaymentLinksListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Only those that are switched on, or off. */
   active?: boolean
 }
 
 export interface CustomersListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
 }
 
 export interface PlansListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
 }
 
 export interface SubscriptionsListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string
+  /** Only those that stand there. */
   status?: SubscriptionStatus
   /** Customer id. */
   customer?: string
 }
 
 export interface AssetsListParams {
+  /** How many to a page. */
   limit?: number
   /** The previous page's `next_cursor`. */
   cursor?: string

@@ -41,7 +41,7 @@ export interface Asset {
   network: string
   network_name: string
   /** CAIP-2 namespace: `eip155`, `tron` or `bip122`. */
-  family: string
+  family: 'eip155' | 'tron' | 'bip122' | 'solana'
   decimals: number
   /** Whether its price moves against currencies. */
   volatile: boolean
@@ -56,7 +56,7 @@ export interface Asset {
    * Why not: `no_destination` (no payout address on its chain), `not_watched` (live mode, and this server has no
    * endpoints of its network) or `no_price` (no current price in any currency).
    */
-  unavailable_reason: string | null
+  unavailable_reason: 'no_destination' | 'not_watched' | 'no_price' | null
 }
 
 export interface BindWalletRequest {
@@ -131,8 +131,8 @@ export interface CheckoutPayment {
   asset: string
   amount: string
   tx_hash: string
-  finality: string
-  status: string
+  finality: Finality
+  status: PaymentStatus
 }
 
 /** A payment link as its payers see it. */
@@ -152,7 +152,7 @@ export interface CheckoutPaymentLink {
   /** Where to go from the link itself; null where the way back leads from an invoice only. */
   return_url: string | null
   /** Whether it takes payments: `active`, or why not: `inactive`, `expired`, `sold_out`, `fully_reserved`. */
-  status: string
+  status: 'active' | 'inactive' | 'expired' | 'sold_out' | 'fully_reserved'
 }
 
 /** One way to pay, with what the address was computed from. */
@@ -309,7 +309,7 @@ export interface Discrepancy {
   kind: string
   amount: string
   /** `explained` or `flagged`. */
-  severity: string
+  severity: 'explained' | 'flagged'
   invoice: string | null
   network: string | null
   tx_hash: string | null
@@ -531,7 +531,18 @@ export interface InvoiceEvent {
   /** The event's number in this invoice's stream, from 1, without gaps. */
   id: number
   /** `invoice.created` or `invoice.{status}`. */
-  type: string
+  type: 
+    | 'invoice.created'
+    | 'invoice.awaiting_payment'
+    | 'invoice.detected'
+    | 'invoice.confirming'
+    | 'invoice.paid'
+    | 'invoice.partially_paid'
+    | 'invoice.overpaid'
+    | 'invoice.paid_late'
+    | 'invoice.expired'
+    | 'invoice.under_review'
+    | 'invoice.cancelled'
   invoice_id: string
   created_at: string
   /** The payer's view of the invoice at that moment. */
@@ -555,7 +566,15 @@ export type InvoiceStatus =
 export interface LedgerBalance {
   asset: string
   /** `received`, `held`, `settled`, `overpaid`, `refundable`, `prepaid_credit`, `refunds_due` or `refunds_sent`. */
-  account: string
+  account: 
+    | 'received'
+    | 'held'
+    | 'settled'
+    | 'overpaid'
+    | 'refundable'
+    | 'prepaid_credit'
+    | 'refunds_due'
+    | 'refunds_sent'
   /** Before `from`. */
   opening: string
   /** What moved it in the period. */
@@ -590,7 +609,7 @@ export interface LookedUpTransfer {
    * `not_in_the_chain_any_more`, `not_observed_yet` (it is for this invoice, but we have not seen it
    * ourselves), `asset_not_offered`.
    */
-  reason: string | null
+  reason: 'not_for_this_invoice' | 'not_in_the_chain_any_more' | 'not_observed_yet' | 'asset_not_offered' | null
 }
 
 export interface MarkSentRequest {
@@ -642,7 +661,7 @@ export interface PayerNotice {
   /** The language the mails are written in. */
   locale: string
   /** `scheduled` or `sent`. */
-  status: string
+  status: 'scheduled' | 'sent'
 }
 
 /** An on-chain transfer attributed to an invoice. */
@@ -670,7 +689,7 @@ export interface Payment {
   from: string | null
   to: string
   /** `deposit_address` or `wallet_binding`. */
-  attributed_by: string
+  attributed_by: 'deposit_address' | 'wallet_binding'
   first_seen_at: string
   credited_at: string | null
 }
@@ -720,7 +739,7 @@ export interface PaymentOption {
   /**
    * The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
    * address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
-   * more: its price moves, and the invoice's rate is over.
+   * more: its price moves and the invoice's rate is over, or the subscription that it is of has ended.
    */
   address: string | null
 }
@@ -829,7 +848,13 @@ export interface Refund {
    * the price was paid beside it, and is not any more. `finality_violation`: the network took back final blocks. Where
    * several apply, the first of these.
    */
-  review_reason: string | null
+  review_reason: 
+    | 'sanctions'
+    | 'blacklist'
+    | 'screening_unavailable'
+    | 'payment_reversed'
+    | 'price_uncovered'
+    | 'finality_violation' | null
   /** Whole tokens. */
   amount: string
   asset: string
@@ -837,7 +862,7 @@ export interface Refund {
    * Why, if it was said: `overpaid`, `late_payment`, `wrong_asset`, `review_rejected`, `requested_by_payer`,
    * `duplicate` or `other`.
    */
-  reason: string | null
+  reason: RefundReason | null
   /**
    * The link to send to the payer: whoever has it says where the money goes. Null in events, which are kept, and for those who
    * may only read.
@@ -860,7 +885,7 @@ export interface Refund {
 export interface RefundClaim {
   object: 'refund_claim'
   /** `unclaimed`, `ready_to_send`, `in_review` or `sent`. */
-  status: string
+  status: RefundStatus
   /** Whole tokens. */
   amount: string
   asset: string
@@ -896,7 +921,7 @@ export interface ResolveReviewRequest {
 /** Why an invoice waits for a person's decision. */
 export interface Review {
   /** `manual_review`, `sanctions`, `blacklist` or `finality_violation`. */
-  hold: string
+  hold: 'manual_review' | 'sanctions' | 'blacklist' | 'finality_violation'
   opened_at: string
 }
 
@@ -904,14 +929,14 @@ export interface Review {
 export interface ScreenedList {
   list: string
   /** `clear`, `match` or `unavailable`. */
-  result: string
+  result: 'clear' | 'match' | 'unavailable'
   checked_at: string
 }
 
 /** What the lists say of an address. */
 export interface Screening {
   /** `clear`, `match`, or `unavailable` when a list could not be asked: only what is clear may be paid. */
-  result: string
+  result: 'clear' | 'match' | 'unavailable'
   lists: ScreenedList[]
 }
 
@@ -981,7 +1006,7 @@ export interface Subscription {
   cancel_at_period_end: boolean
   cancelled_at: string | null
   /** `requested` or `unpaid`; null unless cancelled. */
-  cancellation_reason: string | null
+  cancellation_reason: 'requested' | 'unpaid' | null
 }
 
 /** Where a subscription stands. */

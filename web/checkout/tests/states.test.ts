@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { mark } from '../src/api/live.ts'
 import { Unreadable } from '#shared/api/read.ts'
 import type { Lookup } from '../src/api/asked.ts'
-import { invoice } from '../src/api/shapes.ts'
+import { invoice, type Payment } from '../src/api/shapes.ts'
 import { shortfall, slowest, steps } from '../src/invoice/confirming.tsx'
 import { verdict } from '../src/invoice/lookup.tsx'
 import { apps, transferUri } from '../src/invoice/more.tsx'
@@ -128,7 +128,7 @@ test('a network that could not be checked is not offered for picking either', as
   expect(await judge(read, config({}))).toMatchObject({ kind: 'untrusted', why: 'unpinned' })
 })
 
-const payment = (finality: string, status: string, asset = `USDC@${evm.network}`) => ({ asset, amount: '1', tx_hash: `0x${finality}`, finality, status })
+const payment = (finality: Payment['finality'], status: Payment['status'], asset = `USDC@${evm.network}`) => ({ asset, amount: '1', tx_hash: `0x${finality}`, finality, status })
 
 test('the payment that has the longest way to go decides what is shown', () => {
   const read = invoice({ ...example, payments: [payment('final', 'credited'), payment('safe', 'confirming'), payment('pending', 'pending')] })
@@ -141,7 +141,7 @@ test('what is on its way is short when it is less than a whole, in whatever asse
   const [usdc, usdt] = [`USDC@${evm.network}`, 'USDT@tron:3448148188']
   const option = example.payment_options[0]
   const payment_options = [option, { ...option, asset: usdt, amount_due: '50.00' }]
-  const of = (...payments: [string, string, string?][]) => {
+  const of = (...payments: [string, string, Payment['status']?][]) => {
     const read = invoice({ ...example, payment_options, payments: payments.map(([asset, amount, status = 'confirming']) => ({ ...payment('included', status, asset), amount })) })
     return shortfall(read, read.payments[0] as (typeof read.payments)[0])
   }
@@ -194,7 +194,7 @@ test('what is over is asked for once a minute beside a silent stream, until its 
 })
 
 test('a network without a level in between has two steps', () => {
-  const states = (asset: string, finality: string, status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
+  const states = (asset: string, finality: Payment['finality'], status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
   expect(states('USDC@eip155:84532', 'included', 'detected')).toEqual(['now', 'next', 'next'])
   expect(states('USDC@eip155:84532', 'included', 'confirming')).toEqual(['past', 'now', 'next'])
   expect(states('USDC@eip155:84532', 'safe', 'confirming')).toEqual(['past', 'now', 'next'])
@@ -233,7 +233,7 @@ test('an event is news when status, level or payments differ from what is shown'
 })
 
 test('what became of a transaction is said by the transfer that matters most', () => {
-  const found = (...reasons: (string | null)[]): Lookup => ({
+  const found = (...reasons: Lookup['transfers'][number]['reason'][]): Lookup => ({
     found: true,
     network: 'eip155:84532',
     attributed: false,

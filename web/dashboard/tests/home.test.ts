@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import type { HomeNeed } from '#shared/api/types.ts'
 import { countAt } from '../src/api/needs.ts'
 import { whereTo } from '../src/screens/home/finder.tsx'
 
-const need = (kind: string, count: number) => ({ kind, count, oldest_at: '2026-11-17T12:00:00.000Z' })
+const need = (kind: HomeNeed['kind'], count: number) => ({ kind, count, oldest_at: '2026-11-17T12:00:00.000Z' })
 
 test('what is typed leads to an object, a payment or a customer’s invoices', () => {
   expect(whereTo('  inv_01 ')).toBe('/invoices/inv_01')

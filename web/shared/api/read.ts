@@ -13,6 +13,9 @@ const no = (what: string): never => {
 
 export const text: Reader<string> = (value) => (typeof value === 'string' ? value : no('text'))
 
+/** One of some words. One that is newer than this page is taken as it is: who shows it falls back. */
+export const word = <T extends string>(): Reader<T> => text as Reader<T>
+
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : no('true or false'))
 
 /** A decimal number, kept as the text it is: money is never a number here. */

@@ -42,7 +42,7 @@ export type ApiKey = {
   id: string
   object: "api_key"
   livemode: boolean
-  kind: string
+  kind: KeyKind
   name: string | null
   hint: string
   key: string | null
@@ -55,7 +55,7 @@ export type ApiKey = {
 
 /** Whose role decides what a secret key may do. */
 export type ApiKeyCreator = {
-  type: string
+  type: "user" | "cli"
   id: string | null
   email: string | null
 }
@@ -64,7 +64,7 @@ export type ApiKeyCreator = {
 export type Application = {
   id: string
   object: "application"
-  status: string
+  status: "draft" | "pending" | "approved" | "rejected"
   business_name: string | null
   website: string | null
   country: string | null
@@ -82,11 +82,41 @@ export type ApproveApplication = {
   submitted_at?: string | null
 }
 
+/** A token or coin on a network, and whether this account can be paid in it. */
+export type Asset = {
+  asset: string
+  symbol: string
+  network: string
+  network_name: string
+  family: "eip155" | "tron" | "bip122" | "solana"
+  decimals: number
+  volatile: boolean
+  currency: string | null
+  available: boolean
+  unavailable_reason: "no_destination" | "not_watched" | "no_price" | null
+}
+
 /** Who did something. */
 export type AuditActor = {
-  type: string
+  type: "user" | "api_key" | "cli" | "system"
   id: string | null
   label: string
+}
+
+/** An entry of the audit log. */
+export type AuditEvent = {
+  id: string
+  object: "audit_event"
+  created_at: string
+  actor: AuditActor
+  action: string
+  mode: "test" | "live" | null
+  target: AuditTarget
+  ip: string | null
+  user_agent: string | null
+  session: string | null
+  request_id: string | null
+  details: Record<string, unknown>
 }
 
 /** What something was done to. */
@@ -132,11 +162,11 @@ export type Change = {
   id: string
   object: "change"
   livemode: boolean
-  kind: string
-  family: string | null
+  kind: ChangeKind
+  family: "eip155" | "tron" | "bip122" | "solana" | null
   from: string | null
   to: string | null
-  status: string
+  status: "pending" | "effective" | "cancelled"
   requested_by: Person
   requested_at: string
   effective_at: string
@@ -186,8 +216,8 @@ export type CheckoutPayment = {
   asset: string
   amount: string
   tx_hash: string
-  finality: string
-  status: string
+  finality: Finality
+  status: PaymentStatus
 }
 
 /** A payment link as its payers see it. */
@@ -204,7 +234,7 @@ export type CheckoutPaymentLink = {
   max_amount: string | null
   expires_at: string | null
   return_url: string | null
-  status: string
+  status: "active" | "inactive" | "expired" | "sold_out" | "fully_reserved"
 }
 
 /** One way to pay, with what the address was computed from. */
@@ -245,7 +275,7 @@ export type CodeRequest = {
 export type Confirmation = {
   object: "confirmation"
   id: string
-  status: string
+  status: "pending" | "confirmed"
   path: string
   options: Record<string, unknown> | null
   expires_at: string
@@ -350,7 +380,7 @@ export type Customer = {
 
 /** Who decided on an application. */
 export type DecidedBy = {
-  type: string
+  type: "operator" | "cli"
   id: string | null
 }
 
@@ -358,6 +388,16 @@ export type Decision = "accept" | "reject"
 
 /** What became of a delivery attempt. */
 export type DeliveryStatus = "pending" | "succeeded" | "failed"
+
+/** Where a merchant is paid on the networks of one family. */
+export type Destination = {
+  object: "destination"
+  family: string
+  address: string | null
+  networks: DestinationNetwork[]
+  effective_since: string | null
+  pending_change: string | null
+}
 
 export type DestinationNetwork = {
   network: string
@@ -375,7 +415,7 @@ export type Discrepancy = {
   asset: string | null
   kind: string
   amount: string
-  severity: string
+  severity: "explained" | "flagged"
   invoice: string | null
   network: string | null
   tx_hash: string | null
@@ -466,7 +506,7 @@ export type Home = {
 
 /** Something that waits for a person. */
 export type HomeNeed = {
-  kind: string
+  kind: "review_open" | "refund_ready_to_send" | "refund_in_review" | "webhook_failing" | "change_pending" | "unattributed_deposit" | "network_degraded" | "key_exposed"
   count: number
   oldest_at: string
 }
@@ -488,7 +528,7 @@ export type Invite = {
   object: "invite"
   email: string
   role: string
-  status: string
+  status: "open" | "accepted" | "withdrawn" | "expired"
   invited_by: Person | null
   created_at: string
   expires_at: string
@@ -542,7 +582,7 @@ export type Invoice = {
 /** One event of an invoice's live stream. */
 export type InvoiceEvent = {
   id: number
-  type: string
+  type: "invoice.created" | "invoice.awaiting_payment" | "invoice.detected" | "invoice.confirming" | "invoice.paid" | "invoice.partially_paid" | "invoice.overpaid" | "invoice.paid_late" | "invoice.expired" | "invoice.under_review" | "invoice.cancelled"
   invoice_id: string
   created_at: string
   invoice: StreamedInvoice
@@ -557,7 +597,7 @@ export type KeyKind = "secret" | "publishable"
 /** One asset in one group. */
 export type LedgerBalance = {
   asset: string
-  account: string
+  account: "received" | "held" | "settled" | "overpaid" | "refundable" | "prepaid_credit" | "refunds_due" | "refunds_sent"
   opening: string
   postings: string
   closing: string
@@ -570,6 +610,21 @@ export type LedgerBalances = {
   from: string
   to: string
   balances: LedgerBalance[]
+}
+
+/** A signed hash of a day's entries in the journal and of the digest before it. */
+export type LedgerDigest = {
+  id: string
+  object: "ledger_digest"
+  day: string
+  entries: number
+  first_entry: string
+  last_entry: string
+  root: string
+  previous: string
+  key_id: string
+  signature: string
+  created_at: string
 }
 
 export type LinkInvoiceRequest = {
@@ -585,491 +640,168 @@ export type LinkRequest = {
 /** One page of a list, newest first. */
 export type List_ApiKey = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    kind: string
-    name: string | null
-    hint: string
-    key: string | null
-    created_by: ApiKeyCreator
-    created_at: string
-    last_used_at: string | null
-    exposed_at: string | null
-    revoked_at: string | null
-  })[]
+  data: ApiKey[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Asset = {
   object: "list"
-  data: ({
-    asset: string
-    symbol: string
-    network: string
-    network_name: string
-    family: string
-    decimals: number
-    volatile: boolean
-    currency: string | null
-    available: boolean
-    unavailable_reason: string | null
-  })[]
+  data: Asset[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_AuditEvent = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    created_at: string
-    actor: AuditActor
-    action: string
-    mode: string | null
-    target: AuditTarget
-    ip: string | null
-    user_agent: string | null
-    session: string | null
-    request_id: string | null
-    details: Record<string, unknown>
-  })[]
+  data: AuditEvent[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Change = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    kind: string
-    family: string | null
-    from: string | null
-    to: string | null
-    status: string
-    requested_by: Person
-    requested_at: string
-    effective_at: string
-    cancelled_by: Person | null
-    cancelled_at: string | null
-    secret: string | null
-  })[]
+  data: Change[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Customer = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    name: string | null
-    email: string | null
-    metadata: Record<string, string>
-    credit?: TokenAmount[]
-    created_at: string
-  })[]
+  data: Customer[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Destination = {
   object: "list"
-  data: ({
-    object: string
-    family: string
-    address: string | null
-    networks: DestinationNetwork[]
-    effective_since: string | null
-    pending_change: string | null
-  })[]
+  data: Destination[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Event = {
   object: "list"
-  data: Record<string, unknown>[]
+  data: Event[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Invite = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    email: string
-    role: string
-    status: string
-    invited_by: Person | null
-    created_at: string
-    expires_at: string
-    link: string | null
-  })[]
+  data: Invite[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Invoice = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    status: string
-    amount: FiatAmount
-    description: string | null
-    customer_ref: string | null
-    metadata: Record<string, string>
-    payment_options: PaymentOption[]
-    pending_options: PendingOption[]
-    select_by: string | null
-    amounts_received: TokenAmount[]
-    amount_remaining?: TokenAmount | null
-    amount_overpaid?: TokenAmount | null
-    review?: Review | null
-    expires_at: string
-    created_at: string
-    paid_at: string | null
-    closed_at: string | null
-    checkout_url: string
-    return_url: string | null
-    payment_link: string | null
-    customer: string | null
-    subscription: string | null
-  })[]
+  data: Invoice[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_LedgerDigest = {
   object: "list"
-  data: {
-    id: string
-    object: string
-    day: string
-    entries: number
-    first_entry: string
-    last_entry: string
-    root: string
-    previous: string
-    key_id: string
-    signature: string
-    created_at: string
-  }[]
+  data: LedgerDigest[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Member = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    email: string
-    name: string | null
-    role: string
-    passkeys: number
-    totp_enabled: boolean
-    joined_at: string
-    last_active_at: string | null
-    keys: MemberKeys
-  })[]
+  data: Member[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Notice = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    kind: string
-    created_at: string
-    target: string
-    mail: string
-    read_at: string | null
-  })[]
+  data: Notice[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_OperatedNetwork = {
   object: "list"
-  data: ({
-    network: string
-    network_name: string
-    status: string
-    head_height: number | null
-    final_height: number | null
-    head_at: string | null
-    lag_seconds: number | null
-    mode: string
-    endpoints: NetworkEndpoint[]
-  })[]
+  data: OperatedNetwork[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_OperatedOrganization = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    name: string
-    role: string | null
-    live: boolean
-    application_status: string
-    disabled: boolean
-    created_at: string
-    members: number
-    disabled_reason: string | null
-    last_invoice_at: string | null
-  })[]
+  data: OperatedOrganization[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Passkey = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    name: string
-    created_at: string
-    last_used_at: string | null
-    backed_up: boolean
-  })[]
+  data: Passkey[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Payment = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    invoice: string
-    status: string
-    finality: string
-    asset: string
-    symbol: string
-    network: string
-    amount: string
-    tx_hash: string
-    index: number
-    block_number: number | null
-    block_hash: string | null
-    block_time: string | null
-    from: string | null
-    to: string
-    attributed_by: string
-    first_seen_at: string
-    credited_at: string | null
-  })[]
+  data: Payment[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_PaymentLink = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    slug: string
-    url: string
-    amount_type: string
-    currency: string
-    amount: string | null
-    min_amount: string | null
-    max_amount: string | null
-    description: string | null
-    assets: string[] | null
-    quantity_limit: number | null
-    quantity_used: number
-    expires_at: string | null
-    return_url: string | null
-    metadata: Record<string, string>
-    active: boolean
-    created_at: string
-  })[]
+  data: PaymentLink[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Plan = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    status: string
-    name: string
-    amount: string
-    currency: string
-    interval: string
-    interval_count: number
-    trial_days: number
-    grace_days: number
-    max_attempts: number
-    assets: string[] | null
-    billing_timezone: string
-    created_at: string
-  })[]
+  data: Plan[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Refund = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    invoice: string
-    status: string
-    review_reason: string | null
-    amount: string
-    asset: string
-    reason: string | null
-    claim_url: string | null
-    claim_token: string | null
-    payout: Payout | null
-    tx_hash: string | null
-    created_at: string
-    expires_at: string
-    claimed_at: string | null
-    sent_at: string | null
-    cancelled_at: string | null
-  })[]
+  data: Refund[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_ReviewedApplication = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    status: string
-    business_name: string | null
-    website: string | null
-    country: string | null
-    contact_email: string | null
-    business_description: string | null
-    expected_monthly_volume: string | null
-    submitted_at: string | null
-    decided_at: string | null
-    decided_by: DecidedBy | null
-    reason: string | null
-    organization: Organization
-  })[]
+  data: ReviewedApplication[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Session = {
   object: "list"
-  data: ({
-    object: string
-    id: string
-    state: string
-    method: string
-    current: boolean
-    csrf_token: string | null
-    user: User | null
-    second_factors: string[]
-    organizations: Organization[]
-    created_at: string
-    last_used_at: string
-    expires_at: string
-    ip: string | null
-    user_agent: string | null
-  })[]
+  data: Session[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_Subscription = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    status: string
-    customer: string
-    plan: string
-    metadata: Record<string, string>
-    created_at: string
-    current_period_start: string
-    current_period_end: string
-    trial_end: string | null
-    next_invoice_at: string | null
-    latest_invoice: string | null
-    attempt: number
-    past_due_since: string | null
-    paused_at: string | null
-    cancel_at_period_end: boolean
-    cancelled_at: string | null
-    cancellation_reason: string | null
-  })[]
+  data: Subscription[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_UnattributedDeposit = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    status: string
-    reason: string
-    asset: string
-    symbol: string | null
-    network: string
-    amount: string
-    tx_hash: string
-    index: number
-    from: string | null
-    to: string
-    block_time: string | null
-    first_seen_at: string
-    note: string | null
-  })[]
+  data: UnattributedDeposit[]
   next_cursor: string | null
 }
 
 /** One page of a list, newest first. */
 export type List_WebhookDelivery = {
   object: "list"
-  data: ({
-    id: string
-    object: string
-    livemode: boolean
-    event: string
-    event_type: string
-    invoice: string | null
-    url: string
-    status: string
-    attempt: number
-    status_code: number | null
-    latency_ms: number | null
-    error: string | null
-    response_body: string | null
-    created_at: string
-    attempted_at: string | null
-    next_attempt_at: string | null
-  })[]
+  data: WebhookDelivery[]
   next_cursor: string | null
 }
 
@@ -1079,14 +811,14 @@ export type LookedUpTransfer = {
   amount: string
   to: string
   attributed: boolean
-  reason: string | null
+  reason: "not_for_this_invoice" | "not_in_the_chain_any_more" | "not_observed_yet" | "asset_not_offered" | null
 }
 
 /** What came of a mail to the operator's own address. */
 export type MailTest = {
   object: "mail_test"
   to: string
-  status: string
+  status: "sent" | "failed"
   detail: string | null
 }
 
@@ -1140,7 +872,7 @@ export type MerchantSettings = {
 /** An endpoint of a network, without what may be secret of its address. */
 export type NetworkEndpoint = {
   host: string
-  status: string
+  status: "ok" | "failing" | "wrong" | "contradicted" | "doubted"
   height: number | null
   error: string | null
 }
@@ -1149,7 +881,7 @@ export type NetworkEndpoint = {
 export type NetworkHealth = {
   network: string
   network_name: string
-  status: string
+  status: "ok" | "behind" | "halted" | "simulated"
   head_height: number | null
   final_height: number | null
   head_at: string | null
@@ -1169,7 +901,7 @@ export type Notice = {
   kind: string
   created_at: string
   target: string
-  mail: string
+  mail: "sent" | "queued" | "failed" | "off"
   read_at: string | null
 }
 
@@ -1181,6 +913,19 @@ export type NotifyRequest = {
 
 export type OfferedOrganization = {
   name: string
+}
+
+/** How a network stands, as operators see it. */
+export type OperatedNetwork = {
+  network: string
+  network_name: string
+  status: "ok" | "behind" | "halted" | "simulated"
+  head_height: number | null
+  final_height: number | null
+  head_at: string | null
+  lag_seconds: number | null
+  mode: "test" | "live"
+  endpoints: NetworkEndpoint[]
 }
 
 /** An organisation as operators see it. */
@@ -1231,7 +976,7 @@ export type PayerNotice = {
   object: "payer_notice"
   email: string
   locale: string
-  status: string
+  status: "scheduled" | "sent"
 }
 
 /** An on-chain transfer attributed to an invoice. */
@@ -1253,7 +998,7 @@ export type Payment = {
   block_time: string | null
   from: string | null
   to: string
-  attributed_by: string
+  attributed_by: "deposit_address" | "wallet_binding"
   first_seen_at: string
   credited_at: string | null
 }
@@ -1346,7 +1091,7 @@ export type Plan = {
 export type PlanStatus = "active" | "archived"
 
 export type Queue = {
-  queue: string
+  queue: "webhooks" | "mail" | "timers"
   waiting: number
   oldest_due_at: string | null
   failed_24h: number
@@ -1389,10 +1134,10 @@ export type Refund = {
   livemode: boolean
   invoice: string
   status: RefundStatus
-  review_reason: string | null
+  review_reason: "sanctions" | "blacklist" | "screening_unavailable" | "payment_reversed" | "price_uncovered" | "finality_violation" | null
   amount: string
   asset: string
-  reason: string | null
+  reason: RefundReason | null
   claim_url: string | null
   claim_token: string | null
   payout: Payout | null
@@ -1407,7 +1152,7 @@ export type Refund = {
 /** A refund as its payer sees it. What the lists say is the merchant's to know. */
 export type RefundClaim = {
   object: "refund_claim"
-  status: string
+  status: RefundStatus
   amount: string
   asset: string
   symbol: string
@@ -1453,7 +1198,7 @@ export type ResolveReviewRequest = {
 
 /** Why an invoice waits for a person's decision. */
 export type Review = {
-  hold: string
+  hold: "manual_review" | "sanctions" | "blacklist" | "finality_violation"
   opened_at: string
 }
 
@@ -1461,7 +1206,7 @@ export type Review = {
 export type ReviewedApplication = {
   id: string
   object: "application"
-  status: string
+  status: "draft" | "pending" | "approved" | "rejected"
   business_name: string | null
   website: string | null
   country: string | null
@@ -1484,13 +1229,13 @@ export type Revoked = {
 /** What one list says. */
 export type ScreenedList = {
   list: string
-  result: string
+  result: "clear" | "match" | "unavailable"
   checked_at: string
 }
 
 /** What the lists say of an address. */
 export type Screening = {
-  result: string
+  result: "clear" | "match" | "unavailable"
   lists: ScreenedList[]
 }
 
@@ -1505,7 +1250,7 @@ export type SecondFactorRequest = {
 export type Session = {
   object: "session"
   id: string
-  state: string
+  state: "active" | "second_factor_pending"
   method: string
   current: boolean
   csrf_token: string | null
@@ -1521,7 +1266,7 @@ export type Session = {
 
 /** A step of setting an account up. */
 export type SetupStep = {
-  step: string
+  step: "passkey" | "destinations" | "webhook_url" | "api_key_used" | "first_payment" | "application"
   done: boolean
 }
 
@@ -1582,7 +1327,7 @@ export type Subscription = {
   paused_at: string | null
   cancel_at_period_end: boolean
   cancelled_at: string | null
-  cancellation_reason: string | null
+  cancellation_reason: "requested" | "unpaid" | null
 }
 
 /** Where a subscription stands. */
@@ -1640,8 +1385,8 @@ export type UnattributedDeposit = {
   id: string
   object: "unattributed_deposit"
   livemode: boolean
-  status: string
-  reason: string
+  status: "open" | "dismissed"
+  reason: "no_lease" | "ambiguous" | "unknown_token"
   asset: string
   symbol: string | null
   network: string

@@ -24,6 +24,8 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
     security(("secret_key" = []), ("publishable_key" = []), ("publishable_key_query" = []))
 )]
 async fn list(State(api): State<Arc<Api>>, got: Got<Payer, Listing>) -> Answered {
-    let pager = got.pager(&api, "assets")?;
-    pager.shown(assets::list(&api.engine, got.scope(), &pager.page).await?)
+    let pager = got.pager_at_primary(&api, "assets")?;
+    pager
+        .shown(assets::list(&api.engine, got.scope(), &pager.page).await?)
+        .await
 }

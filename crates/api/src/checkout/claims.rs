@@ -65,12 +65,14 @@ impl FromRequest<Arc<Api>> for PostedClaim {
         let key = format!("{} {key}", claim.digest);
         let held = (claim.scope.clone(), Credential::Claim, key.clone());
         let held = api.in_flight.enter(held).ok_or_else(in_use)?;
-        Query::of(parts.uri.query(), &[])?;
-        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
-        let raw = bytes.as_deref().unwrap_or_default();
+        let query = Query::of(parts.uri.query(), &[]);
+        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await;
+        let raw = bytes.as_ref().ok().and_then(Option::as_deref);
+        let raw = raw.unwrap_or_default();
         let (method, path) = (parts.method.as_str(), parts.uri.path());
         let once = Once::new(Actor::Payer, Credential::Claim, key, method, path, raw);
-        let request = match ClaimRefundRequest::read(bytes.as_deref()) {
+        let read = query.and(bytes);
+        let request = match read.and_then(|it| ClaimRefundRequest::read(it.as_deref())) {
             Ok(request) => request,
             Err(wrong) => {
                 let reused = reused(&api.engine, &claim.scope, &once).await?;

@@ -27,7 +27,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 /// Retrieve a payment link as its payer
 #[utoipa::path(
     get, path = "/v1/checkout/links/{slug}", tag = "Checkout", operation_id = "retrieveCheckoutLink",
-    params(("slug" = String, Path, description = "The link's slug"), KeyParam),
+    params(("slug" = String, Path, description = "The link's slug", min_length = 22, max_length = 22), KeyParam),
     responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
@@ -45,7 +45,7 @@ body! {
 /// Create an invoice from a payment link
 #[utoipa::path(
     post, path = "/v1/checkout/links/{slug}/invoices", tag = "Checkout", operation_id = "createLinkInvoice",
-    params(("slug" = String, Path, description = "The link's slug"), IdempotencyKey),
+    params(("slug" = String, Path, description = "The link's slug", min_length = 22, max_length = 22), IdempotencyKey),
     request_body(content = Option<LinkInvoiceRequest>),
     responses((status = 201, description = "The payer's view", body = CheckoutInvoiceView), Refusals),
     security(("publishable_key" = []), ("secret_key" = []))

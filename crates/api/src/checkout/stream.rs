@@ -64,7 +64,11 @@ struct StreamKey {
 /// complete InvoiceEvent. Resume with `Last-Event-ID` or `last_event_id`.
 #[utoipa::path(
     get, path = "/v1/invoices/{id}/events", tag = "Checkout", operation_id = "streamInvoiceEvents",
-    params(("id" = String, Path, description = "Invoice id"), StreamParams, StreamKey),
+    params(
+        ("id" = String, Path, description = "Invoice id"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The same as `last_event_id`, as event sources of browsers send it; this one counts"),
+        StreamParams, StreamKey
+    ),
     responses(
         (status = 200, description = "The stream", content_type = "text/event-stream", body = InvoiceEventView),
         Refusals

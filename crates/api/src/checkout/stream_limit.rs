@@ -25,7 +25,7 @@ impl StreamPermit {
             .zip(limits)
             .any(|(of, max)| streams.get(of).is_some_and(|open| *open >= max));
         if full {
-            let message = "Too many live streams are open";
+            let message = "Too many live streams are open.";
             return Err(Refusal::new(Code::RateLimited, message).retry_after(30));
         }
         for of in &counted {

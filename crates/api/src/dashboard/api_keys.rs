@@ -35,7 +35,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let (pager, scope) = (got.pager(&api, "api_keys")?, got.scope()?);
     let found = api_keys::list(&api.engine, &scope, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 body! {

@@ -42,7 +42,9 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 )]
 async fn list_destinations(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let pager = got.pager(&api, "destinations")?.on_one_page();
-    pager.shown(destinations::list(&api.engine, &got.scope()?, &pager.page).await?)
+    pager
+        .shown(destinations::list(&api.engine, &got.scope()?, &pager.page).await?)
+        .await
 }
 
 const DELAY_S_MAX: i64 = 604_800;
@@ -155,8 +157,10 @@ async fn request(State(api): State<Arc<Api>>, posted: SignedPosted<RequestedChan
 
 params! {
     pub struct ChangeFilter {
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<words::ChangeStatus> = word_param,
+        /// Only changes of this.
         #[param(inline)]
         kind: Option<words::ChangeKind> = word_param,
     }
@@ -176,7 +180,7 @@ async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing<ChangeFilter>>
         filter.kind.map(|kind| kind.0),
     );
     let found = changes::list(&api.engine, &got.scope()?, filter, &pager.page).await?;
-    pager.shown(found)
+    pager.shown(found).await
 }
 
 /// Retrieve a change

@@ -55,6 +55,7 @@ async fn show(State(api): State<Arc<Api>>, got: SignedGot<HomeParams>) -> Answer
 
 params! {
     pub struct DepositParams {
+        /// Only those that are open, or dismissed.
         #[param(inline)]
         status: Option<DepositStatus> = word_param,
         /// A CAIP-2 id.
@@ -79,7 +80,7 @@ async fn list_deposits(
         network: got.filter().network.clone(),
     };
     let found = deposits::list(&api.engine, &got.scope()?, &filter, &pager.page).await?;
-    pager.shown(found)
+    pager.shown(found).await
 }
 
 const NOTE_CHARS_MAX: usize = 500;
@@ -152,7 +153,7 @@ async fn list_audit_events(
     };
     let account = got.caller.asked.account.as_deref().unwrap_or_default();
     let found = audit_log::list(&api.engine, account, &filter, &pager.page).await?;
-    pager.shown(found)
+    pager.shown(found).await
 }
 
 /// List the signed digests of the journal, newest first
@@ -164,5 +165,7 @@ async fn list_audit_events(
 )]
 async fn list_digests(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let (pager, scope) = (got.pager(&api, "ledger_digests")?, got.scope()?);
-    pager.shown(digests::list(&api.engine, &scope, &pager.page).await?)
+    pager
+        .shown(digests::list(&api.engine, &scope, &pager.page).await?)
+        .await
 }

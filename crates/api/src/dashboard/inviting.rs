@@ -32,7 +32,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let pager = got.pager(&api, "invites")?;
     let found = inviting::list(&api.engine, got.caller.account()?, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 body! {

@@ -30,7 +30,9 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 )]
 async fn list_networks(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let pager = got.pager(&api, "networks")?.on_one_page();
-    pager.shown(networks::operated(&api.engine, &pager.page).await?)
+    pager
+        .shown(networks::operated(&api.engine, &pager.page).await?)
+        .await
 }
 
 /// See how much work waits

@@ -35,6 +35,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 
 params! {
     pub struct ApplicationParams {
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<ApplicationStatus> = word_param,
     }
@@ -54,7 +55,7 @@ async fn list_applications(
     let pager = got.pager(&api, "applications")?;
     let status = got.filter().status.map(|status| status.0);
     let found = applications::list(&api.engine, status, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 /// Retrieve an application
@@ -144,6 +145,7 @@ params! {
     pub struct OrganizationParams {
         /// A part of the name, in any case of letters.
         name: Option<String> = query::text,
+        /// Only those that are disabled, or not.
         disabled: Option<bool> = query::boolean,
     }
 }
@@ -163,7 +165,7 @@ async fn list_organizations(
     let OrganizationParams { name, disabled } = got.filter().clone();
     let filter = OrganizationFilter { name, disabled };
     let found = operator::list(&api.engine, &filter, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 body! {

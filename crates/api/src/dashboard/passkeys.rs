@@ -38,7 +38,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let pager = got.pager(&api, "passkeys")?;
     let found = passkeys::list(&api.engine, &got.caller.signed, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 /// Begin to register a passkey

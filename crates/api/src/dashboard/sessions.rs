@@ -45,7 +45,7 @@ async fn retrieve(State(api): State<Arc<Api>>, got: SignedGot) -> Answered {
 async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
     let pager = got.pager(&api, "sessions")?;
     let found = sessions::list(&api.engine, &got.caller.signed, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 /// What signing out answers.

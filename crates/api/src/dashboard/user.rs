@@ -88,7 +88,7 @@ async fn list_sign_ins(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> 
     let pager = got.pager(&api, "sign_ins")?;
     let user = &got.caller.signed.user.id;
     let found = audit_log::sign_ins(&api.engine, user, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 /// List what the user was told, newest first
@@ -102,7 +102,7 @@ async fn list_notices(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> A
     let pager = got.pager(&api, "notices")?;
     let user = &got.caller.signed.user.id;
     let found = notices::list(&api.engine, user, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?).await
 }
 
 /// Mark a notice as read

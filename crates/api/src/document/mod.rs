@@ -1,5 +1,6 @@
 //! The API described: the OpenAPI document, and the pages that people read.
 
+mod answers;
 mod docs;
 pub mod openapi;
 pub mod pages;

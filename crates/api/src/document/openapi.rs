@@ -9,6 +9,7 @@ use till_core::event::EventType;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+use super::answers;
 use crate::handler::Api;
 use crate::handler::access::{self, Access};
 use crate::handler::errors::ErrorEnvelope;
@@ -22,7 +23,7 @@ use crate::{checkout, dashboard, health, v1, well_known};
     info(
         title = "Till API",
         version = "1.0.0",
-        description = "Non-custodial crypto payments: invoices, checkout, webhooks, live streams.",
+        description = "Non-custodial crypto payments: invoices, checkout, webhooks, live streams.\n\nEvery successful answer to a POST, PUT, PATCH or DELETE has the header `Till-Min-Seq`, an opaque number. A GET of a list, of balances or of a report that sends it back is answered with at least what that request wrote, also where the server reads them at replicas, which may be some moments behind. An object by its id is always as it is now.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(
@@ -104,20 +105,12 @@ fn complete(document: &mut Value) {
         "rate_limit_error",
         "api_error"
     ]);
-    refer(schemas, "Invoice", "status", "InvoiceStatus");
-    refer(schemas, "Payment", "status", "PaymentStatus");
-    refer(schemas, "Refund", "status", "RefundStatus");
-    refer(schemas, "Payment", "finality", "Finality");
-    refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
-    refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
-    refer(schemas, "StreamedInvoice", "status", "InvoiceStatus");
-    refer(schemas, "Plan", "status", "PlanStatus");
-    refer(schemas, "Subscription", "status", "SubscriptionStatus");
-    refer(schemas, "Plan", "interval", "IntervalUnit");
-    refer(schemas, "PaymentLink", "amount_type", "AmountType");
-    refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
+    answers::say_words(schemas);
+    answers::limit_metadata(schemas);
     fix_object_names(schemas);
     schemas["Event"] = any_event();
+    answers::name_items(schemas);
+    answers::say_headers(document);
     add_sessions(document);
     document["webhooks"] = webhooks();
 }
@@ -136,15 +129,6 @@ fn add_sessions(document: &mut Value) {
             security.push(json!({ "session": [] }));
         }
         operation["x-permission"] = json!(permission.as_str());
-    }
-}
-
-fn refer(schemas: &mut Value, schema: &str, field: &str, to: &str) {
-    let target = &mut schemas[schema]["properties"][field];
-    let description = target["description"].take();
-    *target = json!({ "$ref": format!("#/components/schemas/{to}") });
-    if !description.is_null() {
-        target["description"] = description;
     }
 }
 

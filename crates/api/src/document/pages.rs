@@ -21,6 +21,7 @@ pub fn routes() -> Router<Arc<Api>> {
         .route("/", get(home))
         .route("/llms.txt", get(llms))
         .route("/docs", get(docs_index))
+        .route("/docs/", get(docs_index))
         .route("/docs.md", get(docs_index_markdown))
         .route("/docs/style.css", get(docs_style))
         .route("/docs/search.js", get(docs_search))
@@ -29,7 +30,15 @@ pub fn routes() -> Router<Arc<Api>> {
 
 /// The document and the page made of it, which are large: rendered when they are first asked for, and kept.
 fn reference_routes() -> Router<Arc<Api>> {
-    let (document, html, markdown) = (Kept::default(), Kept::default(), Kept::default());
+    let (document, html, markdown) = (
+        RenderedOnce::default(),
+        RenderedOnce::default(),
+        RenderedOnce::default(),
+    );
+    let reference_html = async move |State(api): State<Arc<Api>>| {
+        let text = html.or_render(|| reference(&api).html());
+        with_policy(text, WITH_SEARCH)
+    };
     Router::new()
         .route(
             "/openapi.json",
@@ -38,13 +47,8 @@ fn reference_routes() -> Router<Arc<Api>> {
                 plain("application/json", text)
             }),
         )
-        .route(
-            "/docs/api",
-            get(async move |State(api): State<Arc<Api>>| {
-                let text = html.or_render(|| reference(&api).html());
-                with_policy(text, WITH_SEARCH)
-            }),
-        )
+        .route("/docs/api", get(reference_html.clone()))
+        .route("/docs/api/", get(reference_html))
         .route(
             "/docs/api.md",
             get(async move |State(api): State<Arc<Api>>| {
@@ -54,11 +58,11 @@ fn reference_routes() -> Router<Arc<Api>> {
         )
 }
 
-/// A text that is the same for as long as the server runs.
+/// A page that is rendered when it is first asked for, and is the same for as long as the server runs.
 #[derive(Clone, Default)]
-struct Kept(Arc<OnceLock<Bytes>>);
+struct RenderedOnce(Arc<OnceLock<Bytes>>);
 
-impl Kept {
+impl RenderedOnce {
     fn or_render(&self, render: impl FnOnce() -> String) -> Bytes {
         self.0.get_or_init(|| render().into()).clone()
     }
@@ -143,7 +147,7 @@ async fn docs_page(State(api): State<Arc<Api>>, Path(path): Path<String>) -> Ans
             let page = find(&api, path)?;
             Ok(plain(MARKDOWN, page.markdown()))
         }
-        None => Ok(html(&find(&api, &path)?)),
+        None => Ok(html(&find(&api, path.trim_end_matches('/'))?)),
     }
 }
 
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_rendered_once() {
-        let (kept, mut rendered) = (Kept::default(), 0);
+        let (kept, mut rendered) = (RenderedOnce::default(), 0);
         for _ in 0..3 {
             let text = kept.or_render(|| {
                 rendered += 1;

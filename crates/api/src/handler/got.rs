@@ -8,11 +8,13 @@ use http::request::Parts;
 use till_core::role::Permission;
 use till_core::scope::Scope;
 use till_engine::merchants::accounts::Caller;
+use till_engine::{Position, ReadSource};
 use till_http::query::Query;
 use utoipa::IntoParams;
 
-use super::callers::{Authenticated, Proof, Rights, authenticate, count};
+use super::callers::{Authenticated, Proof, Rights, Secret, authenticate, count};
 use super::failure::Failure;
+use super::min_seq;
 use super::request::{NoParams, Params};
 use super::state::Api;
 
@@ -31,6 +33,8 @@ pub struct Got<R, Q = NoParams> {
     /// What was shown, for what outlives the request.
     pub proof: Proof,
     pub query: Q,
+    /// What a replica must have replayed to answer, where whoever asks says so.
+    min_seq: Option<Position>,
     rights: PhantomData<R>,
 }
 
@@ -59,6 +63,26 @@ impl<R, Q> Got<R, Q> {
     }
 }
 
+/// What payers ask is never read at a replica.
+impl<Q> Got<Secret, Q> {
+    /// Where reports are read: at a replica, where there are some that are as far as whoever asks needs them. People who are signed in
+    /// see what they have just done without asking for it.
+    pub async fn reads(&self, api: &Api) -> ReadSource {
+        self.reads_after(api, Position::START).await
+    }
+
+    /// The same for what goes on where something was read before.
+    pub(super) async fn reads_after(&self, api: &Api, seen: Position) -> ReadSource {
+        match (&self.proof, self.min_seq) {
+            (Proof::Session(_), None) => api.engine.db.primary(),
+            (_, min_seq) => {
+                let at_least = min_seq.unwrap_or_default().max(seen);
+                api.engine.db.replica(at_least).await
+            }
+        }
+    }
+}
+
 impl<R: Rights, Q: Params> FromRequestParts<Arc<Api>> for Got<R, Q> {
     type Rejection = Failure;
 
@@ -75,6 +99,7 @@ impl<R: Rights, Q: Params> FromRequestParts<Arc<Api>> for Got<R, Q> {
             caller,
             proof,
             query: Q::read(&mut query)?,
+            min_seq: min_seq::asked(&parts.headers)?,
             rights: PhantomData,
         })
     }

@@ -8,6 +8,7 @@ pub mod cookies;
 pub mod errors;
 pub mod failure;
 pub mod got;
+pub mod min_seq;
 pub mod origin;
 pub mod pager;
 pub mod pages;

@@ -1,5 +1,6 @@
 //! Lists, page by page. A cursor is the last id of a page, tagged for its list, account and mode: a forged or
-//! borrowed one is refused.
+//! borrowed one is refused. Where there are replicas it has a position, too: the page after it is read where everything is that was there
+//! for this one, or items that it was read without would be left out.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,20 +9,24 @@ use till_core::error::{Code, Refusal};
 use till_core::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
-use till_engine::Engine;
+use till_engine::{Engine, Fail, Position, ReadSource};
 use till_http::query::{Query, integer, text};
 use till_http::read::Read;
 
 use super::answers::{Answered, List, shown};
+use super::callers::Secret;
 use super::got::Got;
 use super::request::{NoParams, Params, params};
 use super::state::Api;
 
 const TAG_BYTES: usize = 10;
 const CURSOR_CHARS_MAX: usize = 200;
+/// Between the id and the position of a cursor.
+const AT: char = '#';
 
 params! {
     pub struct PageParams {
+        /// How many to a page.
         #[param(value_type = Option<i32>, minimum = 1, maximum = 100, default = 10)]
         limit: Option<i64> = integer(1..=i64::from(PAGE_LIMIT_MAX)),
         /// The previous page's `next_cursor`.
@@ -56,6 +61,10 @@ pub struct Pager<'a> {
     purpose: String,
     /// The page that was asked for.
     pub page: Page,
+    /// Where it is read.
+    pub reads: ReadSource,
+    /// What the page before it was read with.
+    seen: Position,
     /// Whether its length was asked for as well.
     is_limited: bool,
 }
@@ -66,10 +75,19 @@ impl<R, F> Got<R, Listing<F>> {
     }
 
     /// `list` names it in its cursors.
-    pub fn pager<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
+    pub fn pager_at_primary<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
         let Scope { account, mode } = self.scope();
         let purpose = format!("cursor/{list}/{account}/{}", mode.as_str());
         self.query.pager(api, purpose)
+    }
+}
+
+impl<F> Got<Secret, Listing<F>> {
+    /// The same for what a replica may answer.
+    pub async fn pager<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
+        let pager = self.pager_at_primary(api, list)?;
+        let reads = self.reads_after(api, pager.seen).await;
+        Ok(Pager { reads, ..pager })
     }
 }
 
@@ -86,13 +104,16 @@ impl<F> Listing<F> {
                 limit: limit.map_or(PAGE_LIMIT_DEFAULT, |limit| limit.unwrap_or(PAGE_LIMIT_MAX)),
                 before: None,
             },
+            reads: api.engine.db.primary(),
+            seen: Position::START,
         };
         if let Some(cursor) = &self.asked.cursor {
-            let before = pager.open(cursor).ok_or_else(|| {
+            let (before, seen) = pager.open(cursor).ok_or_else(|| {
                 let message = "cursor is not one that this list gave out";
                 Refusal::new(Code::ParameterInvalid, message).param("cursor")
             })?;
             pager.page.before = Some(before);
+            pager.seen = seen;
         }
         Ok(pager)
     }
@@ -109,11 +130,22 @@ impl Pager<'_> {
     }
 
     /// What was found, and how to go on.
-    pub fn shown<T: Serialize>(&self, found: Paged<T>) -> Answered {
+    pub async fn shown<T: Serialize>(&self, found: Paged<T>) -> Answered {
+        let next_cursor = match found.next {
+            None => None,
+            Some(id) => Some(self.cursor(id).await?),
+        };
         shown(&List {
             object: "list",
             data: found.items,
-            next_cursor: found.next.map(|id| self.seal(&id)),
+            next_cursor,
+        })
+    }
+
+    async fn cursor(&self, id: String) -> Result<String, Fail> {
+        Ok(match self.reads.position().await? {
+            Position::START => self.seal(&id),
+            position => self.seal(&format!("{id}{AT}{position}")),
         })
     }
 
@@ -124,16 +156,21 @@ impl Pager<'_> {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn open(&self, cursor: &str) -> Option<String> {
+    /// The id, and what the page was read with.
+    fn open(&self, cursor: &str) -> Option<(String, Position)> {
         if cursor.len() > CURSOR_CHARS_MAX {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let (tag, id) = bytes.split_at_checked(TAG_BYTES)?;
         let id = std::str::from_utf8(id).ok()?;
-        self.engine
-            .vault
-            .is_short_tag(&self.purpose, id.as_bytes(), tag)
-            .then(|| id.to_owned())
+        let vault = &self.engine.vault;
+        if !vault.is_short_tag(&self.purpose, id.as_bytes(), tag) {
+            return None;
+        }
+        let at = id.rsplit_once(AT);
+        let at = at.and_then(|(id, at)| Some((id, Position::parse(at)?)));
+        let (id, seen) = at.unwrap_or((id, Position::START));
+        Some((id.to_owned(), seen))
     }
 }

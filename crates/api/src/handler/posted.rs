@@ -63,9 +63,11 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
             .in_flight
             .enter((caller.scope.clone(), credential, key.clone()))
             .ok_or_else(in_use)?;
-        Query::of(parts.uri.query(), &[])?;
-        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
-        let raw = bytes.as_deref().unwrap_or_default();
+        let query = Query::of(parts.uri.query(), &[]).map(drop);
+        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await;
+        // A body that cannot be read is none that the key was used with.
+        let raw = bytes.as_ref().ok().and_then(Option::as_deref);
+        let raw = raw.unwrap_or_default();
         let once = Once::new(
             asker(api, &parts, &caller, proof, raw)?,
             credential,
@@ -75,7 +77,11 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
             raw,
         );
         count::<R>(api, &parts, &caller)?;
-        let body = match read::<B>(api, &caller, bytes.as_deref()).await {
+        let read = async {
+            query?;
+            read::<B>(api, &caller, bytes?.as_deref()).await
+        };
+        let body = match read.await {
             Ok(body) => body,
             // Boxed to keep the future small.
             Err(wrong) => return Err(Box::pin(first(api, &caller, &once, wrong)).await),

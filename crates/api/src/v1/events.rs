@@ -22,6 +22,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 
 params! {
     pub struct EventParams {
+        /// Only those of this type.
         #[param(inline)]
         r#type: Option<WebhookEventType> = word_param,
         /// The first moment of `created_at`, as an RFC 3339 date-time or a date (midnight UTC).
@@ -63,9 +64,10 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<EventParams>
         from: asked.from.map(|at| at.0),
         to: asked.to.map(|at| at.0),
     };
-    let pager = got.pager(&api, "events")?;
-    let found = events::list(&api.engine, got.scope(), filter, &pager.page);
-    pager.shown(found.await?)
+    let pager = got.pager(&api, "events").await?;
+    let (reads, page) = (&pager.reads, &pager.page);
+    let found = events::list(&api.engine, reads, got.scope(), filter, page);
+    pager.shown(found.await?).await
 }
 
 /// Retrieve an event

@@ -110,8 +110,10 @@ async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> 
 
 params! {
     pub struct InvoiceFilter {
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<InvoiceStatus> = word_param,
+        /// As the invoice has it, in full.
         customer_ref: Option<String> = query::text,
         /// Made at this moment or later: an RFC 3339 date-time, or a date (midnight UTC).
         #[param(value_type = Option<String>)]
@@ -136,9 +138,10 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<InvoiceFilte
         from: got.filter().from.map(|moment| moment.0),
         to: got.filter().to.map(|moment| moment.0),
     };
-    let (pager, key) = (got.pager(&api, "invoices")?, got.publishable_key());
-    let found = invoices::list(&api.engine, got.scope(), key, filter, &pager.page);
-    pager.shown(found.await?)
+    let pager = got.pager(&api, "invoices").await?;
+    let (reads, key, page) = (&pager.reads, got.publishable_key(), &pager.page);
+    let found = invoices::list(&api.engine, reads, got.scope(), key, filter, page);
+    pager.shown(found.await?).await
 }
 
 /// Cancel an invoice nothing was paid to

@@ -48,6 +48,7 @@ body! {
         #[schema(value_type = Option<String>)]
         webhook_url: Patch<String> = read::text,
         #[schema(value_type = Option<Vec<String>>)]
+        #[schema(max_items = 20)]
         default_assets: Patch<Vec<String>> = read::list(ASSETS_MAX, read::text),
         /// Basis points; 50 means 0.5 %. Applies to new invoices.
         #[schema(value_type = Option<i32>, minimum = 0, maximum = 10000)]

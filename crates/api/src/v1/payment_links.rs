@@ -48,6 +48,7 @@ body! {
         #[schema(max_length = 500)]
         description: Option<String> = read::shown_text(0..=DESCRIPTION_CHARS_MAX),
         /// Default: the merchant's defaults when each invoice is made.
+        #[schema(max_items = 20)]
         assets: Option<Vec<String>> = list_of(ASSETS_MAX, read::text),
         #[schema(value_type = Option<i32>, minimum = 1, maximum = 1_000_000)]
         quantity_limit: Option<i64> = quantity,
@@ -121,6 +122,7 @@ body! {
         #[schema(value_type = Option<String>, max_length = 500)]
         description: Patch<String> = read::shown_text(0..=DESCRIPTION_CHARS_MAX),
         #[schema(value_type = Option<Vec<String>>)]
+        #[schema(max_items = 20)]
         assets: Patch<Vec<String>> = list_of(ASSETS_MAX, read::text),
         #[schema(value_type = Option<i32>, minimum = 1, maximum = 1_000_000)]
         quantity_limit: Patch<i64> = quantity,
@@ -194,6 +196,7 @@ async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> 
 
 params! {
     pub struct LinkFilter {
+        /// Only those that are switched on, or off.
         active: Option<bool> = query::boolean,
     }
 }
@@ -206,8 +209,11 @@ params! {
     security(("secret_key" = []))
 )]
 async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<LinkFilter>>) -> Answered {
-    let (pager, key) = (got.pager(&api, "payment_links")?, got.publishable_key());
-    let active = got.filter().active;
-    let found = links::list(&api.engine, got.scope(), key, active, &pager.page);
-    pager.shown(found.await?)
+    let (pager, key) = (
+        got.pager(&api, "payment_links").await?,
+        got.publishable_key(),
+    );
+    let (active, reads) = (got.filter().active, &pager.reads);
+    let found = links::list(&api.engine, reads, got.scope(), key, active, &pager.page);
+    pager.shown(found.await?).await
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use till_core::asset::Registry;
 use till_engine::invoices;
 use till_engine::view::PaymentView;
 use till_http::query;
@@ -19,10 +20,14 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 
 params! {
     pub struct PaymentFilter {
+        /// Invoice id.
         invoice: Option<String> = query::text,
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<PaymentStatus> = word_param,
+        /// Asset code.
         asset: Option<String> = query::text,
+        /// As the network writes it.
         tx_hash: Option<String> = query::text,
     }
 }
@@ -39,10 +44,15 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<PaymentFilte
     let filter = invoices::PaymentFilter {
         invoice: asked.invoice,
         status: asked.status.map(|status| status.0),
-        asset: asked.asset,
+        asset: asked
+            .asset
+            .map(|code| match Registry::builtin().asset(&code) {
+                Some(asset) => asset.code.clone(),
+                None => code,
+            }),
         tx_hash: asked.tx_hash,
     };
-    let pager = got.pager(&api, "payments")?;
-    let found = invoices::list_payments(&api.engine, got.scope(), filter, &pager.page);
-    pager.shown(found.await?)
+    let pager = got.pager(&api, "payments").await?;
+    let found = invoices::list_payments(&pager.reads, got.scope(), filter, &pager.page);
+    pager.shown(found.await?).await
 }

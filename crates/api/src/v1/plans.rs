@@ -140,7 +140,7 @@ async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> 
     security(("secret_key" = []))
 )]
 async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing>) -> Answered {
-    let pager = got.pager(&api, "plans")?;
-    let found = plans::list(&api.engine, got.scope(), &pager.page);
-    pager.shown(found.await?)
+    let pager = got.pager(&api, "plans").await?;
+    let found = plans::list(&pager.reads, got.scope(), &pager.page);
+    pager.shown(found.await?).await
 }

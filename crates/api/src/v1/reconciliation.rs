@@ -67,7 +67,8 @@ async fn report(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> 
     security(("secret_key" = []))
 )]
 async fn balances(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
-    shown(&books::balances(&api.engine, got.scope(), &got.query.asked()).await?)
+    let (reads, asked) = (got.reads(&api).await, got.query.asked());
+    shown(&books::balances(&api.engine, &reads, got.scope(), &asked).await?)
 }
 
 /// The report as CSV
@@ -94,8 +95,8 @@ async fn streamed(
     form: Form,
     kind: &'static str,
 ) -> Answered {
-    let asked = got.query.asked();
-    let pieces = Pieces::of(&api.engine, got.scope(), &asked, form).await?;
+    let (reads, asked) = (got.reads(api).await, got.query.asked());
+    let pieces = Pieces::of(&api.engine, &reads, got.scope(), &asked, form).await?;
     let body = stream::try_unfold(pieces, |mut pieces| async move {
         match pieces.next().await {
             Ok(piece) => Ok(piece.map(|piece| (piece, pieces))),

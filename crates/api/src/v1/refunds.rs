@@ -68,7 +68,9 @@ async fn create(
 
 params! {
     pub struct RefundParams {
+        /// Invoice id.
         invoice: Option<String> = query::text,
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<RefundStatus> = word_param,
     }
@@ -86,9 +88,10 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<RefundParams
         invoice: got.filter().invoice.clone(),
         status: got.filter().status.map(|status| status.0),
     };
-    let pager = got.pager(&api, "refunds")?;
-    let found = refunds::list(&api.engine, got.scope(), filter, &pager.page);
-    pager.shown(found.await?.map(|refund| seen_by(&got, refund)))
+    let pager = got.pager(&api, "refunds").await?;
+    let (reads, page) = (&pager.reads, &pager.page);
+    let found = refunds::list(&api.engine, reads, got.scope(), filter, page).await?;
+    pager.shown(found.map(|refund| seen_by(&got, refund))).await
 }
 
 /// The payer's link only for those who could have made the refund.

@@ -80,6 +80,7 @@ impl Body for Ending {
 
 params! {
     pub struct SubscriptionFilter {
+        /// Only those that stand there.
         #[param(inline)]
         status: Option<SubscriptionStatus> = word_param,
         /// Customer id.
@@ -183,8 +184,8 @@ async fn list(
 ) -> Answered {
     let asked = got.filter().clone();
     let status = asked.status.map(|status| status.0);
-    let pager = got.pager(&api, "subscriptions")?;
+    let pager = got.pager(&api, "subscriptions").await?;
     let (scope, page) = (got.scope(), &pager.page);
-    let found = subscriptions::list(&api.engine, scope, status, asked.customer, page);
-    pager.shown(found.await?)
+    let found = subscriptions::list(&pager.reads, scope, status, asked.customer, page);
+    pager.shown(found.await?).await
 }

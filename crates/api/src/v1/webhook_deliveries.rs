@@ -25,10 +25,14 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 
 params! {
     pub struct DeliveryFilter {
+        /// Only attempts that ended so.
         #[param(inline)]
         status: Option<DeliveryStatus> = word_param,
+        /// Such as `invoice.paid`.
         event_type: Option<String> = query::text,
+        /// Event id.
         event: Option<String> = query::text,
+        /// Invoice id.
         invoice: Option<String> = query::text,
     }
 }
@@ -50,9 +54,9 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<DeliveryFilt
         event: asked.event,
         subject: asked.invoice,
     };
-    let pager = got.pager(&api, "deliveries")?;
-    let found = deliveries::list(&api.engine, got.scope(), filter, &pager.page);
-    pager.shown(found.await?)
+    let pager = got.pager(&api, "deliveries").await?;
+    let found = deliveries::list(&pager.reads, got.scope(), filter, &pager.page);
+    pager.shown(found.await?).await
 }
 
 /// Deliver an event again

@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::claims::{PAYER, claim};
+use crate::credit::assert_conserved;
 use crate::harness::{BASE, BTC, Mood, Node, Setup, Till, address, id, text};
+use crate::periods::settle;
 use crate::refunds::{act, refund, reverse, tx};
 use crate::statuses::tokens;
+use crate::subscriptions;
 
 const HOUR_S: i64 = 3_600;
 const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -116,5 +119,31 @@ on_every_engine! {
         assert_eq!(sent["status"], "sent");
         assert_eq!(till.retrieve(&invoice).await["status"], "paid");
         refund(&till, &invoice, json!({ "amount": "2.01" })).await.refused(409, "refund_exceeds_received", "amount");
+    }
+
+    async fn an_invoice_that_takes_nothing_more_asks_for_nothing(world: World) {
+        let (till, customer) = subscriptions::begin(&world).await;
+        let plan = subscriptions::plan(&till, json!({ "amount": "10.00" })).await;
+        let made = subscriptions::subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        pay(&till, &invoice, BASE, "4").await;
+        till.simulate(&invoice, json!({ "amount": "2", "finality_steps": ["included"] })).await;
+        let payers = format!("/v1/checkout/invoices/{invoice}");
+        subscriptions::act(&till, &made, "cancel", json!({})).await.ok(200);
+        settle(&till).await;
+        let seen = till.retrieve(&invoice).await;
+        assert_eq!((&seen["status"], &seen["closed_at"]), (&json!("partially_paid"), &Value::Null), "the two are waited for");
+        for option in seen["payment_options"].as_array().unwrap() {
+            assert_eq!(option["address"], Value::Null, "{option}");
+        }
+        let payer = till.get(&payers).await.ok(200);
+        assert_eq!((&payer["payment_options"], &payer["pending_options"]), (&json!([]), &json!([])));
+        assert_eq!(seen["amount_remaining"], tokens("4.00", BASE), "a fact, not a request");
+        // What comes nevertheless is to be given back.
+        pay(&till, &invoice, BASE, "4").await;
+        let payments = till.payments_of(&invoice).await;
+        let late = payments.iter().find(|one| one["status"] == "refundable");
+        assert_eq!(late.unwrap()["amount"], "4.00");
+        assert_conserved(&till).await;
     }
 }

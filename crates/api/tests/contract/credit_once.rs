@@ -3,13 +3,13 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::attempts::reverse;
+use crate::attempts::{payable, reverse};
 use crate::checkout::bind;
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
-use crate::harness::{BASE, Till, id, text};
-use crate::periods::settle;
+use crate::harness::{BASE, Setup, Till, id, text};
+use crate::periods::{period, settle, weekly};
 use crate::statuses::{balances, books, tokens};
-use crate::subscriptions::{DAY_S, act, begin, look, pay, plan, subscribe};
+use crate::subscriptions::{DAY_S, START, act, begin, look, pay, plan, subscribe, to, told};
 
 async fn refund(till: &Till, invoice: &str, amount: &str) -> crate::harness::Reply {
     let path = format!("/v1/invoices/{invoice}/refunds");
@@ -54,6 +54,125 @@ async fn subscribe_in_the_end(till: &Till, customer: &str, plan: &str) -> Value 
 }
 
 on_every_engine! {
+    async fn what_is_no_longer_on_its_way_is_asked_of_credit(world: World) {
+        let (till, _) = begin(&world).await;
+        for leaves_first in [true, false] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let plan = plan(&till, json!({ "amount": "10.00" })).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            till.simulate(&invoice, json!({ "amount": "3" })).await;
+            let on_its_way = json!({ "amount": "7", "finality_steps": ["pending"] });
+            till.simulate(&invoice, on_its_way).await;
+            let payments = till.payments_of(&invoice).await;
+            let pending = payments.iter().find(|it| it["status"] == "pending").unwrap();
+            if leaves_first {
+                reverse(&till, pending).await;
+            }
+            top_up(&till, &customer, "10.00", BASE).await;
+            if !leaves_first {
+                settle(&till).await;
+                reverse(&till, pending).await;
+            }
+            settle(&till).await;
+            assert_eq!(look(&till, &made).await["status"], "active", "leaves first: {leaves_first}");
+            assert_eq!(credit(&till, &customer).await, json!([tokens("3.00", BASE)]));
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn what_has_ended_takes_nothing_of_what_the_customer_pays_later(world: World) {
+        let (till, customer) = begin(&world).await;
+        let first = top_up(&till, &customer, "4.00", BASE).await;
+        let plan = plan(&till, json!({ "amount": "10.00" })).await;
+        let ended = subscribe(&till, &customer, &plan).await;
+        pay(&till, &ended).await;
+        act(&till, &ended, "cancel", json!({})).await.ok(200);
+        reverse(&till, &till.payments_of(&first).await[0]).await;
+        settle(&till).await;
+        till.advance(DAY_S).await;
+        let live = subscribe(&till, &customer, &plan).await;
+        top_up(&till, &customer, "10.00", BASE).await;
+        settle(&till).await;
+        assert_eq!(look(&till, &live).await["status"], "active");
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        assert_conserved(&till).await;
+    }
+
+    async fn an_invoice_is_not_paid_with_credit_that_has_left_the_chain(world: World) {
+        // No worker looks at what it means that the top-up is gone.
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        world.clock.stop();
+        to(&till, START).await;
+        let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+        let first = top_up(&till, &customer, "4.00", BASE).await;
+        let plan = plan(&till, json!({ "amount": "10.00" })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        reverse(&till, &till.payments_of(&first).await[0]).await;
+        till.simulate(&invoice, json!({ "amount": "6" })).await;
+        settle(&till).await;
+        assert_ne!(look(&till, &made).await["status"], "active");
+        let told = told(&till).await;
+        let count = |event: &str| told.iter().filter(|it| it.ends_with(event)).count();
+        assert_eq!((count("invoice.paid"), count("subscription.renewed")), (1, 0), "the top-up alone was paid: {told:?}");
+        assert_conserved(&till).await;
+    }
+
+    async fn a_tolerance_that_is_set_later_pays_no_period_twice(world: World) {
+        let (till, customer) = begin(&world).await;
+        let first = top_up(&till, &customer, "9.00", BASE).await;
+        let plan = weekly(&till, json!({ "amount": "10.00" })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        till.set(json!({ "underpay_tolerance_bps": 1000 })).await;
+        top_up(&till, &customer, "0.50", BASE).await;
+        settle(&till).await;
+        assert_once(&till).await;
+        assert_eq!(due(&till, &made, BASE).await, "0.50", "what an invoice tolerates is said when it is made");
+        assert_eq!(look(&till, &made).await["status"], "incomplete");
+        pay(&till, &made).await;
+        assert_eq!((&look(&till, &made).await["status"], payable(&till, &made).await.len()), (&json!("active"), 0));
+        reverse(&till, &till.payments_of(&first).await[0]).await;
+        settle(&till).await;
+        assert_eq!(payable(&till, &made).await.len(), 1, "nothing is paid by what has left the chain");
+        assert_once(&till).await;
+        assert_conserved(&till).await;
+    }
+
+    async fn credit_pays_nothing_while_nobody_is_charged_and_is_asked_when_somebody_is(world: World) {
+        let (till, _) = begin(&world).await;
+        for (what, days) in [("pause", 2), ("pause", 14), ("cancel", 1)] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let plan = weekly(&till, json!({ "amount": "10.00" })).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            pay(&till, &made).await;
+            till.advance(6 * DAY_S + 3600).await;
+            let renewal = text(&look(&till, &made).await["latest_invoice"]);
+            till.simulate(&renewal, json!({ "amount": "4" })).await;
+            let body = if what == "cancel" { json!({ "at_period_end": true }) } else { json!({}) };
+            act(&till, &made, what, body).await.ok(200);
+            let before = period(&look(&till, &made).await);
+            till.advance(days * DAY_S).await;
+            top_up(&till, &customer, "20.00", BASE).await;
+            settle(&till).await;
+            assert_eq!(credit(&till, &customer).await, json!([tokens("20.00", BASE)]), "{what} {days}");
+            if what == "cancel" {
+                assert_eq!((period(&look(&till, &made).await), &look(&till, &made).await["status"]), (before, &json!("cancelled")));
+                continue;
+            }
+            act(&till, &made, "resume", json!({})).await.ok(200);
+            settle(&till).await;
+            let resumed = look(&till, &made).await;
+            assert_eq!((&resumed["status"], credit(&till, &customer).await), (&json!("active"), json!([tokens("14.00", BASE)])), "{what} {days}: {resumed}");
+            assert_eq!(payable(&till, &made).await.len(), 0);
+            assert_conserved(&till).await;
+        }
+    }
+
     async fn what_is_set_aside_or_used_cannot_be_refunded(world: World) {
         let (till, customer) = begin(&world).await;
         let invoice = top_up(&till, &customer, "60.00", BASE).await;
@@ -259,6 +378,40 @@ on_every_engine! {
         }
         assert_eq!(ends[0], ends[1]);
         assert_eq!(ends[0].1, "6.00");
+    }
+
+    async fn credit_pays_a_period_whose_part_payment_was_refunded(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "assets": [BASE] })).await;
+        // What pays another subscription of the same customer leaves the chain later.
+        let first_top_up = top_up(&till, &customer, "25.00", BASE).await;
+        let other = subscribe(&till, &customer, &plan).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        settle(&till).await;
+        assert_eq!(look(&till, &other).await["status"], "active");
+        let open = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&open, json!({ "amount": "1" })).await;
+        let back = refund(&till, &open, "1").await.ok(201);
+        assert_eq!(till.retrieve(&open).await["amount_remaining"], tokens("25.00", BASE));
+        // A part of the price lowers the invoice, in its place.
+        top_up(&till, &customer, "10.00", BASE).await;
+        settle(&till).await;
+        assert_eq!((look(&till, &made).await["status"].clone(), due(&till, &made, BASE).await), (json!("incomplete"), "15.00".to_owned()));
+        top_up(&till, &customer, "40.00", BASE).await;
+        settle(&till).await;
+        assert_eq!(look(&till, &made).await["status"], "active");
+        assert_eq!(till.retrieve(&open).await["status"], "cancelled");
+        assert_eq!(credit(&till, &customer).await, json!([tokens("25.00", BASE)]));
+        // A refund that is taken back gives back what it took: the part counts again, and credit pays the rest alone.
+        till.post(&format!("/v1/refunds/{}/cancel", id(&back)), json!({})).await.ok(200);
+        settle(&till).await;
+        assert_eq!((till.retrieve(&open).await["status"].clone(), look(&till, &made).await["status"].clone()), (json!("paid"), json!("active")));
+        assert_eq!(credit(&till, &customer).await, json!([tokens("26.00", BASE)]));
+        reverse(&till, &till.payments_of(&first_top_up).await[0]).await;
+        settle(&till).await;
+        assert_eq!(look(&till, &other).await["status"], "active", "paid by what is left");
+        assert_eq!(credit(&till, &customer).await, json!([tokens("1.00", BASE)]));
+        assert_conserved(&till).await;
     }
 
     async fn a_wallet_that_was_told_more_before_may_still_send_that(world: World) {

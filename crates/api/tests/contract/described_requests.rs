@@ -83,6 +83,10 @@ fn refused(schema: &Value) -> Vec<Value> {
     if let Some(max) = schema["maxItems"].as_u64() {
         wrong.push(json!(vec!["x"; usize::try_from(max).unwrap() + 1]));
     }
+    if let Some(max) = schema["maxProperties"].as_u64() {
+        let pairs = (0..=max).map(|number| (format!("key_{number}"), json!("x")));
+        wrong.push(pairs.collect::<Map<_, _>>().into());
+    }
     if let Some(min) = schema["minimum"].as_i64() {
         wrong.push(json!(min - 1));
     }

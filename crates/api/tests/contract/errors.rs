@@ -227,7 +227,7 @@ on_every_engine! {
         let held = world.db.begin().await.unwrap();
         let (ready, healthy) = futures::join!(till.get("/readyz"), till.get("/healthz"));
         ready.refused(503, "service_unavailable", None);
-        assert_eq!(ready.json()["error"]["message"], "The database does not answer");
+        assert_eq!(ready.json()["error"]["message"], "The database does not answer; check that it runs and can be reached.");
         healthy.ok(200);
         drop(held);
         till.get("/readyz").await.ok(200);

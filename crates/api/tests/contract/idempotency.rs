@@ -105,6 +105,13 @@ on_every_engine! {
             let settings = till.posting("/v1/merchant/settings", wrong).once("k");
             settings.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
         }
+        // Nor is it told of a request that cannot be read at all.
+        let plain = create(&till, "k").bytes(b"amount=25").header("content-type", "text/plain");
+        plain.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+        let large = create(&till, "k").bytes(&vec![b' '; 300 * 1024]);
+        large.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+        let asked = till.posting("/v1/invoices?x=1", json!({})).once("k");
+        asked.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
     }
 
     async fn payers_can_neither_burn_nor_probe_nor_hold_the_merchants_keys(world: World) {

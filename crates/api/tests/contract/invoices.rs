@@ -174,6 +174,11 @@ on_every_engine! {
         // TRON's hexadecimal chain id is another spelling of the same network.
         let alias = till.create(with("assets", json!(["USDT@tron:0xcd8690dc"]))).await;
         assert_eq!(alias["payment_options"][0]["asset"], NILE);
+        let set = till.set(json!({ "default_assets": ["USDT@tron:0xcd8690dc"] })).await;
+        assert_eq!(set["default_assets"], json!([NILE]), "answers have the name");
+        till.simulate(&id(&alias), json!({})).await;
+        let paid = till.get("/v1/payments?asset=USDT@tron:0xcd8690dc").await.ok(200);
+        assert_eq!(paid["data"].as_array().unwrap().len(), 1);
         let twice = till.post("/v1/invoices", with("assets", json!([NILE, "USDT@tron:0xcd8690dc"]))).await;
         twice.refused(400, "parameter_invalid", "assets[1]");
     }

@@ -71,6 +71,24 @@ on_every_engine! {
         }
     }
 
+    async fn a_write_tells_how_far_the_database_is_and_a_list_takes_that_back(world: World) {
+        let till = world.till().await;
+        let written = till.post("/v1/customers", json!({ "name": "Ada" })).await;
+        // There are no replicas here that could be behind.
+        assert_eq!((written.status, written.header("till-min-seq")), (201, Some("0")));
+        let refused = till.post("/v1/customers", json!({ "email": "x" })).await;
+        assert_eq!((refused.status, refused.header("till-min-seq")), (400, None));
+        let listed = |value: &'static str| till.call("GET", "/v1/customers").header("till-min-seq", value).send();
+        let found = listed("0").await;
+        assert_eq!((data(&found.ok(200)).len(), found.header("till-min-seq")), (1, None));
+        assert_eq!(data(&listed("5042").await.ok(200)).len(), 1);
+        for wrong in ["-1", "x", "1.5", "9223372036854775808"] {
+            listed(wrong).await.refused(400, "parameter_invalid", "Till-Min-Seq");
+        }
+        let twice = till.call("GET", "/v1/customers").header("till-min-seq", "1").and_header("till-min-seq", "1");
+        twice.send().await.refused(400, "parameter_invalid", "Till-Min-Seq");
+    }
+
     async fn a_cursor_of_another_list_account_or_mode_is_refused(world: World) {
         let till = world.till_with(live()).await;
         for _ in 0..2 {

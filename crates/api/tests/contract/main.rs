@@ -21,6 +21,7 @@ mod digests;
 mod errors;
 mod events;
 mod examples;
+mod excess;
 mod fairness;
 mod idempotency;
 mod invoices;

@@ -162,6 +162,8 @@ on_every_engine! {
             let markdown = get(&till, &format!("{path}.md")).await;
             assert_eq!((markdown.status, markdown.header("content-type")), (200, Some("text/markdown; charset=utf-8")), "{path}");
             assert!(markdown.body.starts_with(b"# "), "{path}");
+            let with_slash = get(&till, &format!("{path}/")).await;
+            assert_eq!((with_slash.status, with_slash.body), (200, page.body.clone()), "{path}/");
         }
         for path in ["/docs/nowhere", "/docs/nowhere.md", "/docs/errors/nowhere", "/docs/guides/nowhere.md"] {
             get(&till, path).await.refused(404, "route_not_found", None);

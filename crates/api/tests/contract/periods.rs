@@ -82,6 +82,26 @@ on_every_engine! {
         }
     }
 
+    async fn an_end_with_the_period_waits_for_it_though_its_payment_leaves_and_comes_back(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 3 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        act(&till, &made, "cancel", json!({ "at_period_end": true })).await.ok(200);
+        reverse(&till, &till.payments_of(&invoice).await[0]).await;
+        settle(&till).await;
+        let waits = look(&till, &made).await;
+        assert_eq!((&waits["status"], &waits["cancelled_at"]), (&json!("active"), &Value::Null), "{waits}");
+        crate::attempts::comes_back(&till, &invoice).await;
+        settle(&till).await;
+        assert_eq!((&look(&till, &made).await["status"], &till.retrieve(&invoice).await["status"]), (&json!("active"), &json!("paid")));
+        till.advance(7 * crate::subscriptions::DAY_S + 1).await;
+        let ended = look(&till, &made).await;
+        assert_eq!((&ended["status"], &ended["cancellation_reason"]), (&json!("cancelled"), &json!("requested")));
+        assert_conserved(&till).await;
+    }
+
     async fn what_is_owed_since_a_pause_is_asked_for_beside_the_period_that_begins_anew(world: World) {
         let (till, customer) = begin(&world).await;
         let (made, first) = three_weeks(&till, &customer).await;

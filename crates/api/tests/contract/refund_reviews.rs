@@ -6,7 +6,7 @@ use till_engine::intake::{Observation, Sighting};
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{BASE, NILE, Till, id, text};
-use crate::refunds::{received, refund, reverse, shown};
+use crate::refunds::{act, received, refund, reverse, shown};
 use crate::statuses::{observe, transfer};
 
 /// A refund's status and why it is in review.
@@ -87,6 +87,22 @@ on_every_engine! {
         assert_eq!(state(&till, &made).await, ready());
         reverse(&till, &payment_of(&till, &invoice, "20.00").await).await;
         assert_eq!(state(&till, &made).await, review("payment_reversed"));
+    }
+
+    async fn an_excess_that_is_promised_is_not_offered_again_when_its_payment_is_made_again(world: World) {
+        let till = world.till().await;
+        let (invoice, seen) = paid_on_chain(&till, 31_000_000).await;
+        let made = claimed(&till, &invoice, json!({})).await;
+        assert_eq!(state(&till, &made).await, ready());
+        see(&till, &seen, Sighting::Removed).await;
+        assert_eq!(state(&till, &made).await, review("payment_reversed"));
+        till.simulate(&invoice, json!({ "amount": "31" })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "overpaid");
+        // The merchant may have paid it out before it was in review.
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        let again = refund(&till, &invoice, json!({})).await.ok(201);
+        assert_eq!(again["amount"], "6.00");
     }
 
     async fn a_refund_of_the_price_itself_uncovers_nothing(world: World) {

@@ -9,7 +9,7 @@ use crate::claims::{PAYER, claim};
 use crate::harness::{
     BASE, BTC, LIVE_USDC, NILE, Receiver, Reply, SEPOLIA, Till, data, id, live, text,
 };
-use crate::statuses::{balances, observe, transfer};
+use crate::statuses::{balances, observe, tokens, transfer};
 
 pub async fn refund(till: &Till, invoice: &str, body: Value) -> Reply {
     till.post(&format!("/v1/invoices/{invoice}/refunds"), body)
@@ -76,10 +76,22 @@ on_every_engine! {
         let twice = received(&till, "25").await;
         till.simulate(&twice, json!({ "asset": NILE, "amount": "25" })).await;
         refund(&till, &twice, json!({ "asset": BASE })).await.refused(400, "amount_required", "amount");
-        refund(&till, &twice, json!({ "asset": BASE, "amount": "25", "reason": "duplicate" })).await.ok(201);
-        let seen = till.retrieve(&twice).await;
-        assert_eq!((&seen["status"], &seen["amount_overpaid"]), (&json!("paid"), &Value::Null), "{seen}");
-        refund(&till, &twice, json!({})).await.refused(400, "amount_required", "amount");
+        let told = ["invoice.created", "invoice.detected", "invoice.paid", "invoice.overpaid"];
+        // Made and taken back: it was paid once, and nobody is told so again.
+        for _ in 0..2 {
+            let made = refund(&till, &twice, json!({ "asset": BASE, "amount": "25", "reason": "duplicate" })).await.ok(201);
+            let seen = till.retrieve(&twice).await;
+            assert_eq!((&seen["status"], &seen["amount_overpaid"]), (&json!("overpaid"), &tokens("25.00", NILE)), "{seen}");
+            refund(&till, &twice, json!({})).await.refused(409, "refund_exceeds_received", None);
+            act(&till, &made, "cancel", json!({})).await.ok(200);
+            assert_eq!(till.event_types(&twice).await, told);
+        }
+        refund(&till, &twice, json!({ "asset": BASE, "amount": "25" })).await.ok(201);
+        // Without the other one the price is not paid any more.
+        let other = till.payments_of(&twice).await;
+        let other = other.iter().find(|payment| payment["asset"] == NILE).unwrap();
+        reverse(&till, &id(other)).await;
+        assert_eq!(till.retrieve(&twice).await["status"], "partially_paid");
     }
 
     async fn an_excess_in_two_assets_is_refunded_asset_by_asset(world: World) {

@@ -54,6 +54,17 @@ on_every_engine! {
         assert_eq!(till.simulate(&parts, json!({ "amount": "5" })).await["status"], "under_review");
     }
 
+    async fn the_limit_is_an_amount_of_the_invoices_own_currency(world: World) {
+        let till = world.till().await;
+        till.set(json!({ "manual_review_amount": "25.00" })).await;
+        // One euro is not one dollar: converted either way, one of the two would come out differently.
+        for (amount, status) in [("24.99", "paid"), ("25.00", "under_review")] {
+            let body = json!({ "amount": amount, "currency": "EUR", "assets": ["EURC@eip155:84532"] });
+            let invoice = id(&till.create(body).await);
+            assert_eq!(till.simulate(&invoice, json!({})).await["status"], status, "{amount} EUR");
+        }
+    }
+
     async fn listed_senders_are_held_on_every_family(world: World) {
         let till = world.till().await;
         for (family, asset) in [(Family::Evm, BASE), (Family::Tron, NILE)] {

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till_engine::lists::{Format, ListConfig, ListSource};
 use till_engine::refunds;
-use till_engine::workers::lists::refresh_due;
+use till_engine::workers::lists::{refresh_all, refresh_due};
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{Mood, Node, Setup, Till, World, id, text};
 use crate::refunds::{act, received, refund, tx};
 
 const LISTED: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
+const OTHER: &str = "0x3333333333333333333333333333333333333333";
 
 fn own(path: &Path) -> Setup {
     let list = ListConfig {
@@ -141,6 +142,47 @@ on_every_engine! {
         // It was paid out before that: who says so again is believed where the chain cannot be asked.
         let sent = act(&till, &ready, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
         assert_eq!((&sent["status"], &sent["review_reason"]), (&json!("sent"), &Value::Null));
+    }
+
+    async fn who_is_told_to_read_a_list_waits_for_the_server_that_reads_it(world: World) {
+        let folder = TempDir::new().unwrap();
+        let till = with_list(&world, &folder, LISTED).await;
+        let engine = till.engine();
+        let list = &engine.lists.as_ref().unwrap().config.lists[0];
+        let (now, digest) = (engine.clock.now_ms(), list.digest());
+        let until = now + 60_000;
+        let mut tx = engine.db.begin().await.unwrap();
+        assert!(till_store::lists::claim(&mut tx, ("own", &digest), now, until).await.unwrap());
+        tx.commit().await.unwrap();
+        let mut told = Box::pin(refresh_all(engine));
+        let waited = tokio::time::timeout(Duration::from_millis(300), &mut told).await;
+        assert!(waited.is_err(), "another server is reading it");
+        let mut tx = engine.db.begin().await.unwrap();
+        till_store::lists::record_failure(&mut tx, "own", until, "cut off").await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(told.await.unwrap(), 1);
+    }
+
+    async fn a_refund_that_is_ready_goes_to_review_when_its_address_is_listed(world: World) {
+        let folder = TempDir::new().unwrap();
+        let till = with_list(&world, &folder, LISTED).await;
+        let ready = [claimed(&till, PAYER).await, claimed(&till, OTHER).await];
+        let shown = async || {
+            let mut shown = Vec::new();
+            for one in &ready {
+                let seen = till.get(&format!("/v1/refunds/{}", id(one))).await.ok(200);
+                shown.push((text(&seen["status"]), seen["review_reason"].as_str().unwrap_or_default().to_owned()));
+            }
+            shown
+        };
+        let is = |status: &str, why: &str| (status.to_owned(), why.to_owned());
+        refunds::screen_ready(till.engine()).await.unwrap();
+        assert_eq!(shown().await, [is("ready_to_send", ""), is("ready_to_send", "")]);
+        std::fs::write(folder.path().join("own.txt"), PAYER).unwrap();
+        world.clock.advance_s(13 * 3_600);
+        refresh(&till).await;
+        refunds::screen_ready(till.engine()).await.unwrap();
+        assert_eq!(shown().await, [is("in_review", "sanctions"), is("ready_to_send", "")]);
     }
 
     async fn addresses_that_could_not_be_screened_are_once_the_lists_are_there(world: World) {

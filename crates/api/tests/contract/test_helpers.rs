@@ -43,6 +43,9 @@ on_every_engine! {
             (json!({ "amount": "0.0000001" }), "amount"),
             (json!({ "amount": "" }), "amount"),
             (json!({ "amount": 5 }), "amount"),
+            // 2^112 base units, and more than any number of ours holds.
+            (json!({ "amount": "5192296858534827628530496329.220096" }), "amount"),
+            (json!({ "amount": "340282366920938463463374607431768" }), "amount"),
             (json!({ "finality_steps": [] }), "finality_steps"),
             (json!({ "finality_steps": ["final", "included"] }), "finality_steps"),
             (json!({ "finality_steps": ["included", "included"] }), "finality_steps"),

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use till_chains::testing::Wallet;
-use till_core::asset::{Family, Registry};
+use till_core::asset::{Family, Mode, Registry};
 use till_core::money::Units;
 use till_core::payment::Level;
+use till_core::scope::Scope;
 use till_engine::intake::{Observation, Sighting, TransferOrigin};
+use till_store::destinations::DestinationRow;
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{BASE, NILE, Reply, Setup, Till, address, id, text};
@@ -95,6 +97,26 @@ on_every_engine! {
             reply.refused(400, "sender_invalid", "sender");
         }
         bound(&till, &invoice_after).await;
+    }
+
+    async fn who_registers_a_wallet_in_one_mode_keeps_it_from_paying_in_that_mode_alone(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        let registered = async |mode: Mode| {
+            let row = DestinationRow {
+                scope: Scope::new("acct_of_somebody", mode),
+                family: Family::Evm,
+                destination: WALLET.to_owned(),
+                account_key: None,
+            };
+            let mut tx = till.engine().db.begin().await.unwrap();
+            till_store::destinations::insert(&mut tx, &[row]).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        registered(Mode::Live).await;
+        bound(&till, &invoice).await;
+        registered(Mode::Test).await;
+        refused_sender(&till, &till.invoice().await, BASE, WALLET).await;
     }
 
     async fn a_wallet_of_a_reopened_invoice_is_told_another_amount_when_its_own_is_taken(world: World) {

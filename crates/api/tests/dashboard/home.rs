@@ -9,7 +9,7 @@ use till_store::{StoreError, Tx};
 
 use crate::browser::{Browser, member, owner};
 use crate::given::{give_passkey, user_of};
-use crate::harness::{BASE, Till, address, data, id, live, text};
+use crate::harness::{BASE, Receiver, Till, address, data, id, live, text, until};
 
 async fn home(browser: &Browser) -> Value {
     browser.get("home").await.ok(200)
@@ -147,6 +147,21 @@ on_every_engine! {
         browser.post("changes", json!({ "kind": "webhook_secret", "delay_seconds": 60 })).await.ok(201);
         stray(&till, &address(&invoice, BASE), 2).await;
         assert_eq!(needs(&home(&browser).await), [("change_pending".to_owned(), 1), ("review_open".to_owned(), 1), ("unattributed_deposit".to_owned(), 2)]);
+    }
+
+    async fn a_webhook_that_waits_for_another_try_needs_somebody(world: World) {
+        let till = world.till().await;
+        let browser = owner(&till).await.in_mode("test");
+        let receiver = Receiver::start().await;
+        receiver.answer(500, b"");
+        till.set(json!({ "webhook_url": receiver.url() })).await;
+        till.invoice().await;
+        receiver.wait_for(1).await;
+        until("the refused webhook is counted", || async {
+            let needed = needs(&home(&browser).await);
+            (needed == [("webhook_failing".to_owned(), 1)]).then_some(())
+        })
+        .await;
     }
 
     async fn deposits_of_nobody_are_listed_and_dismissed(world: World) {

@@ -26,7 +26,7 @@ on_every_engine! {
         let mut fresh = Browser::new(&till);
         link_for(&till, &mut fresh, "owner@example.com").await;
         fresh.post("sign_in/link/confirm", json!({ "token": "wrong" })).await.refused(401, "magic_link_invalid", None);
-        let entry = ["sign_in_links", "ceremonies", "confirmations", "attempts"];
+        let entry = ["sign_in_links", "ceremonies", "confirmations", "attempts", "attempt_subjects"];
         retention::forget(till.engine()).await.unwrap();
         for table in entry {
             assert!(count(&till, table).await > 0, "{table}");

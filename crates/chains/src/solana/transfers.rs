@@ -9,9 +9,8 @@ use till_core::asset::{Asset, Network, Registry};
 use till_core::money::Units;
 
 use crate::rpc::{Endpoint, RpcClient, RpcError};
+use crate::solana::genesis;
 
-/// The first block's hash names a cluster by so many of its characters.
-const CLUSTER_CHARS: usize = 32;
 /// A transaction touches a few dozen accounts.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -134,11 +133,8 @@ pub async fn is_of_network(
     endpoint: &Endpoint,
     network: &Network,
 ) -> Result<bool, RpcError> {
-    let result = rpc.call(endpoint, "getGenesisHash", &json!([])).await?;
-    let hash: String = serde_json::from_str(result.get())
-        .map_err(|_| RpcError::NotAnAnswer("it is no hash".to_owned()))?;
-    let named: String = hash.chars().take(CLUSTER_CHARS).collect();
-    Ok(network.id == format!("{}:{named}", network.family.namespace()))
+    let problem = genesis::identify(rpc, endpoint, network).await?;
+    Ok(problem.is_none())
 }
 
 #[cfg(test)]

@@ -175,7 +175,7 @@ catalogue! {
             "Retrieve the invoice; someone may have resolved the review already."
         ReviewRequiresDashboard "review_requires_dashboard" InvalidRequest 409
             "A risk hold on a live payment cannot be accepted with an API key."
-            "Have the operator accept it from the server's shell, or reject it; an API key may always reject, and may accept a `manual_review` hold."
+            "Accept it in the dashboard, or have the operator accept it from the server's shell; an API key may always reject, and may accept a `manual_review` hold."
     }
     Checkout {
         AssetNotOffered "asset_not_offered" InvalidRequest 400
@@ -203,7 +203,7 @@ catalogue! {
             "The invoice already has as many different email addresses as are allowed."
             "Use one of the addresses given before."
         NotifySessionMismatch "notify_session_mismatch" InvalidRequest 409
-            "The invoice's email address was left from another checkout session."
+            "The invoice's email address was given in another checkout session."
             "Change it in the browser session in which it was first given."
         FeatureUnavailable "feature_unavailable" InvalidRequest 409
             "This server does not offer the feature."
@@ -239,7 +239,7 @@ catalogue! {
             "Ask the merchant for a new refund."
         ClaimCancelled "claim_cancelled" InvalidRequest 409
             "The merchant cancelled this refund."
-            "Ask the merchant about it."
+            "Ask the merchant whether another refund will be made."
         ClaimAlreadySent "claim_already_sent" InvalidRequest 409
             "This refund was already sent."
             "Look for the transfer at the address that was given when the refund was claimed."
@@ -279,15 +279,15 @@ catalogue! {
             "Retrieve the subscription to see its status; a cancelled one cannot be resumed, and one that was never paid can only be cancelled at once."
         SubscriptionInvoiceFailed "subscription_invoice_failed" InvalidRequest 409
             "The invoice of the subscription could not be created."
-            "The message says why; mend it (often the plan's assets, or a missing payout address) and try again."
+            "The message says why; correct it (often the plan's assets, or a missing payout address) and try again."
     }
     Settings {
         DestinationImmutable "destination_immutable" Permission 403
             "Payout destinations cannot be changed with an API key."
-            "Leave `registered_destinations` out of the request; destinations are changed from the server's shell."
+            "Leave `registered_destinations` out of the request; change destinations in the dashboard, or have the operator add one from the server's shell."
         LiveChangeRequiresDashboard "live_change_requires_dashboard" Permission 403
             "In live mode an API key cannot change the webhook URL or roll the webhook secret."
-            "Have the operator make the change from the server's shell."
+            "Make the change in the dashboard, or have the operator make it from the server's shell."
         WebhookUrlForbidden "webhook_url_forbidden" InvalidRequest 400
             "The webhook URL is not https, carries credentials, or leads to a private or local address."
             "Use an `https://` URL without user name or password whose host resolves to public addresses only."
@@ -396,7 +396,7 @@ catalogue! {
             "Set them up first, or use a passkey."
         CeremonyExpired "ceremony_expired" Authentication 401
             "The passkey prompt took too long, or was already answered."
-            "Start again."
+            "Ask for the passkey prompt again and answer it within its time."
         InviteInvalid "invite_invalid" Authentication 401
             "The invitation is unknown, used, withdrawn or expired."
             "Ask for a new invitation."

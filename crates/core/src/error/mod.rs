@@ -24,6 +24,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Messages are sentences that end with a full stop. One that begins with a parameter's name is a phrase about it and
+    /// has none: `amount is too large for an on-chain payment`.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Refusal {
         Refusal {
             code,

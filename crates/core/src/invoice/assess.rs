@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One as _, ToPrimitive as _, Zero as _};
+use num_traits::{One as _, Zero as _};
 
+use super::excess::{beyond, overpaid, sum_by_asset};
 use super::model::{Assessment, Facts, Part, Purpose, Status, Terms};
-use super::weigh::{Weighed, weigh};
+use super::weigh::{Weighed, floor, weigh};
 use crate::ledger::{self, Drawn, Position};
 use crate::money::Units;
 use crate::payment::{Hold, Level, Payment, PaymentStatus, Verdict};
@@ -16,9 +17,9 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
     let terms = facts.terms;
     let weighed = weigh(facts);
     let sums = add_up(terms, &weighed);
-    let credits = credits(terms, &weighed, &sums.owed);
-    // Dust makes no excess: it may come before, between or after what was really paid.
-    let overpaid = most_overpaid(terms, &credits).filter(|_| credits.iter().any(|it| it.is_beyond));
+    let credited = credited(&weighed);
+    let credits = credits(terms, &weighed, &credited, &sums.owed);
+    let overpaid = overpaid(terms, &credited, &sums.owed);
     let unheld = unheld_status(facts, &sums, overpaid.is_some(), now);
     let status = match sums.hold {
         Some(_) => Status::UnderReview,
@@ -218,63 +219,49 @@ fn is_enough(terms: &Terms, share: &BigRational) -> bool {
     !is_dust && missing <= BigRational::from_integer(tolerated)
 }
 
+/// The credited payments in the order in which they were credited. Those credited now come last, as they arrived.
+fn credited<'w, 'a>(weighed: &'w [Weighed<'a>]) -> Vec<&'w Weighed<'a>> {
+    let credited = weighed
+        .iter()
+        .filter(|it| outcome(it) == PaymentStatus::Credited);
+    let mut credited: Vec<&Weighed<'_>> = credited.collect();
+    credited.sort_by_key(|it| it.payment.credited.unwrap_or(u32::MAX));
+    credited
+}
+
 /// A credited payment: its turn, and what of it settles the invoice or is beyond it.
 struct Credit<'a> {
     payment: &'a Payment,
     turn: u32,
     settled: Units,
     overpaid: Units,
-    /// It is no dust, and more than the price was paid with it.
-    is_beyond: bool,
 }
 
 /// In the order in which they were credited, so that a later one never pushes an earlier one out of what it
-/// settled. Those credited now come last, as they arrived. What of one was refunded out of its excess remains excess;
-/// those after it count from what was left.
-fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>], owed: &BigRational) -> Vec<Credit<'a>> {
-    let mut credited: Vec<&Weighed<'_>> = weighed
-        .iter()
-        .filter(|it| outcome(it) == PaymentStatus::Credited)
-        .collect();
-    credited.sort_by_key(|it| it.payment.credited.unwrap_or(u32::MAX));
+/// settled. What of one was refunded out of its excess remains excess; those after it count from what was left.
+fn credits<'a>(
+    terms: &Terms,
+    weighed: &[Weighed<'a>],
+    credited: &[&Weighed<'a>],
+    owed: &BigRational,
+) -> Vec<Credit<'a>> {
     let taken = weighed.iter().filter_map(|it| it.payment.credited).max();
     let mut next = taken.map_or(1, |last| last + 1);
     let mut before = -owed;
-    let mut without_dust = before.clone();
-    let credit = |it: &Weighed<'a>| {
-        let overpaid = excess(terms, it.payment, &before, &(&before + &it.share));
-        let is_beyond = !it.dust && &without_dust + &it.share > BigRational::one();
-        let counts = &it.share - &it.withdrawn;
-        if !it.dust {
-            without_dust += &counts;
-        }
-        before += counts;
+    let credit = |it: &&Weighed<'a>| {
+        let units = it.payment.units;
+        let overpaid = beyond(terms, it.payment, units, (&before, &(&before + &it.share)));
+        before += &it.share - &it.withdrawn;
         let turn = it.payment.credited.unwrap_or(next);
         next += u32::from(it.payment.credited.is_none());
         Credit {
             payment: it.payment,
             turn,
-            settled: Units(it.payment.units.0 - overpaid.0),
+            settled: Units(units.0 - overpaid.0),
             overpaid,
-            is_beyond,
         }
     };
-    credited.into_iter().map(credit).collect()
-}
-
-/// What of a payment is beyond the price, rounded in the merchant's favour to the asset's grid.
-fn excess(terms: &Terms, payment: &Payment, before: &BigRational, after: &BigRational) -> Units {
-    let one = BigRational::one();
-    if *before >= one {
-        return payment.units;
-    }
-    let beyond = (after - one).max(BigRational::zero());
-    let due = terms.due(&payment.asset).unwrap_or(Units::ZERO);
-    floor(&(beyond * BigInt::from(due.0)))
-}
-
-pub(super) fn floor(number: &BigRational) -> Units {
-    Units(number.floor().to_integer().to_u128().unwrap_or(0))
+    credited.iter().map(credit).collect()
 }
 
 /// `credit` is what it was credited as; a payment that would be and was not goes back to the payer.
@@ -319,17 +306,6 @@ fn received(weighed: &[Weighed<'_>]) -> Vec<(String, Units)> {
     sum_by_asset(reached.map(|it| (it.payment.asset.as_str(), it.payment.units)))
 }
 
-fn sum_by_asset<'a>(amounts: impl Iterator<Item = (&'a str, Units)>) -> Vec<(String, Units)> {
-    let mut sums: Vec<(String, Units)> = Vec::new();
-    for (asset, units) in amounts {
-        match sums.iter_mut().find(|(known, _)| known == asset) {
-            Some((_, sum)) => *sum = sum.plus(units),
-            None => sums.push((asset.to_owned(), units)),
-        }
-    }
-    sums
-}
-
 /// What is still to be sent: nothing while what is on its way would be enough. In the asset last paid in, or in the first that is
 /// still asked for where that one is not.
 fn remaining(
@@ -369,17 +345,4 @@ fn asked(terms: &Terms, owed: &BigRational) -> Vec<(String, Units)> {
             (option.asset.clone(), floor(&asked))
         })
         .collect()
-}
-
-/// The excess in the asset that holds most of it, measured by what the invoice asked for.
-fn most_overpaid(terms: &Terms, credits: &[Credit<'_>]) -> Option<(String, Units)> {
-    let over = credits.iter().filter(|credit| !credit.overpaid.is_zero());
-    let sums = sum_by_asset(over.map(|it| (it.payment.asset.as_str(), it.overpaid)));
-    // By name where two are alike: which came first is no answer when both were there at once.
-    let weight = |(asset, units): &(String, Units)| {
-        let due = terms.due(asset).unwrap_or(Units(1));
-        let share = BigRational::new(BigInt::from(units.0), BigInt::from(due.0.max(1)));
-        (share, asset.clone())
-    };
-    sums.into_iter().max_by_key(weight)
 }

@@ -167,9 +167,14 @@ impl Terms {
 
     /// Whether the invoice's rate of an asset still holds at a moment. What arrives in one whose price moves counts no more
     /// after that, and is not asked for.
-    pub fn has_rate(&self, asset: &str, now: i64) -> bool {
+    pub(super) fn has_rate(&self, asset: &str, now: i64) -> bool {
         let volatile = self.volatile_until.filter(|_| is_volatile(asset));
         volatile.is_none_or(|until| now <= until)
+    }
+
+    /// Whether what is sent in this asset at a moment may still count: what an invoice asks for is what it takes.
+    pub fn is_asked(&self, asset: &str, now: i64) -> bool {
+        self.has_rate(asset, now) && self.takes_until.is_none_or(|until| now < until)
     }
 
     /// The last moment at which what arrives in this asset may count, in time or not.
@@ -285,6 +290,14 @@ impl Assessment {
     /// What the payer has to send in all when paying in this asset; none where it is not offered.
     pub fn asked_in(&self, terms: &Terms, asset: &str) -> Option<Units> {
         asked_in(&self.asked, asset).or_else(|| terms.due(asset))
+    }
+
+    /// What of a payment is beyond the price and was not refunded yet.
+    pub fn excess_left(&self, payment: &Payment) -> Units {
+        let part = self.part(&payment.id);
+        let beyond = part.map_or(Units::ZERO, |part| part.beyond);
+        let counted = beyond.min(payment.counted_units());
+        Units(counted.0.saturating_sub(payment.taken.withdrawn.0))
     }
 
     pub fn part(&self, payment: &str) -> Option<&Part> {

@@ -62,6 +62,7 @@ fn pay(id: &str, asset: &str, units: u128, level: Level, at: i64) -> Payment {
         gone_at: None,
         credited: None,
         taken: TakenFromPayment::default(),
+        excess_taken: Vec::new(),
     }
 }
 

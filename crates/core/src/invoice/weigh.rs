@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One as _, Zero as _};
+use num_traits::{One as _, ToPrimitive as _, Zero as _};
 
 use super::model::{Facts, Standing, Terms};
 use crate::asset::Registry;
@@ -19,6 +19,8 @@ pub(super) struct Weighed<'a> {
     /// What of that part refunds took away again, and what of it was sent.
     pub withdrawn: BigRational,
     pub withdrawn_sent: BigRational,
+    /// Its part of the price without what refunds took while the price was not paid: nobody pays too much by that.
+    pub kept: BigRational,
     pub dust: bool,
     /// Counts towards the price, unless somebody decides otherwise.
     pub creditable: bool,
@@ -43,6 +45,7 @@ pub(super) fn weigh<'a>(facts: &Facts<'a>) -> Vec<Weighed<'a>> {
             share: share(facts.terms, payment),
             withdrawn: part_of_price(facts.terms, payment, payment.taken.withdrawn),
             withdrawn_sent: part_of_price(facts.terms, payment, payment.taken.withdrawn_sent),
+            kept: part_of_price(facts.terms, payment, kept(payment)),
             dust,
             creditable: standing == Standing::Counted && facts.cancelled_at.is_none(),
         }
@@ -71,6 +74,11 @@ fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> St
     }
 }
 
+fn kept(payment: &Payment) -> Units {
+    let counted = payment.counted_units();
+    Units(counted.0.saturating_sub(payment.withdrawn_unpaid().0))
+}
+
 fn share(terms: &Terms, payment: &Payment) -> BigRational {
     part_of_price(terms, payment, payment.counted_units())
 }
@@ -96,4 +104,8 @@ fn is_dust(terms: &Terms, payment: &Payment) -> bool {
         let cent = Units(10u128.pow(asset.decimals.saturating_sub(2)));
         payment.units < cent
     })
+}
+
+pub(super) fn floor(number: &BigRational) -> Units {
+    Units(number.floor().to_integer().to_u128().unwrap_or(0))
 }

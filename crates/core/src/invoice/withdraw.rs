@@ -4,9 +4,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero as _;
 
-use super::assess::floor;
 use super::model::{Assessment, Facts};
-use super::weigh::part_of_price;
+use super::weigh::{floor, part_of_price};
 use crate::money::Units;
 use crate::payment::{Payment, PaymentStatus};
 
@@ -56,13 +55,13 @@ pub fn withdraw(
 
 /// What may be taken out of a credited payment that then counts no more.
 fn left(before: &Assessment, payment: &Payment) -> Units {
-    let counted = payment.counted_units();
-    let beyond = before
-        .part(&payment.id)
-        .map_or(Units::ZERO, |part| part.beyond);
-    let may_go = match before.is_covered {
-        true => beyond.min(counted),
-        false => counted,
-    };
-    Units(may_go.0.saturating_sub(payment.taken.withdrawn.0))
+    match before.is_covered {
+        true => before.excess_left(payment),
+        false => Units(
+            payment
+                .counted_units()
+                .0
+                .saturating_sub(payment.taken.withdrawn.0),
+        ),
+    }
 }

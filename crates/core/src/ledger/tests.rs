@@ -426,3 +426,50 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_promised_of_an_excess_that_is_gone_is_not_offered_of_the_next_one() {
+    let taken = |sent| TakenFromPayment {
+        withdrawn: Units(6),
+        withdrawn_sent: Units(sent),
+        ..refunded(6 - sent, sent)
+    };
+    // Ten were asked for and sixteen came; six of them were promised, and all left the chain. Sixteen came again.
+    let (mut gone, mut again) = (Position::default(), position(0, 10, 6, 0));
+    take_out(&mut [
+        Drawn {
+            asset: "A",
+            taken: taken(0),
+            position: &mut gone,
+        },
+        Drawn {
+            asset: "A",
+            taken: TakenFromPayment::default(),
+            position: &mut again,
+        },
+    ]);
+    let bears = Position {
+        refunds_due: Units(6),
+        ..position(0, 10, 0, 0)
+    };
+    assert_eq!((gone, again), (Position::default(), bears));
+    // Once they are sent they are owed with the price, and what came again pays for both.
+    let (mut gone, mut again) = (Position::default(), position(0, 16, 0, 0));
+    take_out(&mut [
+        Drawn {
+            asset: "A",
+            taken: taken(6),
+            position: &mut gone,
+        },
+        Drawn {
+            asset: "A",
+            taken: TakenFromPayment::default(),
+            position: &mut again,
+        },
+    ]);
+    let bears = Position {
+        refunds_sent: Units(6),
+        ..position(0, 10, 0, 0)
+    };
+    assert_eq!((gone, again), (Position::default(), bears));
+}

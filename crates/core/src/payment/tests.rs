@@ -17,6 +17,7 @@ fn payment() -> Payment {
         gone_at: None,
         credited: None,
         taken: TakenFromPayment::default(),
+        excess_taken: Vec::new(),
     }
 }
 

@@ -258,10 +258,8 @@ impl Engine {
 
     /// The time by the clock that all servers share, asked for now: this machine may have been paused since it was last told.
     pub async fn ask_the_time(&self, tx: &mut Tx) -> Result<i64, StoreError> {
-        let asked_us = self.clock.monotonic_us();
         if let Some(shared) = tx.clock_ms().await? {
-            let answered_us = self.clock.monotonic_us();
-            self.clock.follow(shared, asked_us.midpoint(answered_us));
+            self.clock.follow(shared);
         }
         Ok(self.clock.now_ms())
     }

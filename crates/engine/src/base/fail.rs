@@ -105,7 +105,7 @@ impl Retryable for Fail {
 pub fn missing(what: &str, id: &str) -> Refusal {
     Refusal::new(
         Code::ResourceMissing,
-        format!("No such {what}: {}", short(id)),
+        format!("No such {what}: {}.", short(id)),
     )
 }
 

@@ -8,7 +8,7 @@ use till_core::ledger::Group;
 use till_core::reconciliation::Totals;
 use till_core::scope::Scope;
 use till_core::time::{self, DAY_MS, day_of};
-use till_store::Reader;
+use till_store::{ReadSource, Reader};
 use utoipa::ToSchema;
 
 use super::amounts::{moved, shown};
@@ -64,16 +64,17 @@ impl JournalBefore {
 
 pub async fn balances(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     asked: &BooksRequest,
 ) -> Result<BalancesView, Fail> {
-    let query = BooksQuery::of(engine, scope, asked).await?;
+    let query = BooksQuery::of(engine, reads, scope, asked).await?;
     let period = query.period;
     let mut moments = [period.previous().from, period.from, period.to].map(|at| JournalBefore {
         at,
         ..JournalBefore::default()
     });
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     add_days(&mut reader, scope, &mut moments).await?;
     for moment in &mut moments {
         add_last_day(&mut reader, scope, moment).await?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use till_core::scope::Scope;
 use till_core::time;
+use till_store::ReadSource;
 
 use super::csv;
 use super::query::BooksRequest;
@@ -33,12 +34,13 @@ pub struct Pieces {
 impl Pieces {
     pub async fn of(
         engine: &Arc<Engine>,
+        reads: &ReadSource,
         scope: &Scope,
         asked: &BooksRequest,
         form: Form,
     ) -> Result<Pieces, Fail> {
         Ok(Pieces {
-            walk: Walk::begin(engine, scope, asked).await?,
+            walk: Walk::begin(engine, reads, scope, asked).await?,
             form,
             stage: Stage::Head,
         })

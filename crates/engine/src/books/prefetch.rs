@@ -1,15 +1,14 @@
 //! What a report reads, ahead of what is added up.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use till_core::scope::Scope;
+use till_store::ReadSource;
 use till_store::books::{Books, Orphan};
 use till_store::transfers::TransferRow;
 use tokio::task::JoinHandle;
 
 use super::sent_refunds;
-use crate::base::Engine;
 use crate::base::fail::Fail;
 
 const INVOICES_AT_ONCE: i64 = 4_000;
@@ -45,7 +44,7 @@ impl<T> Drop for Reading<T> {
 
 /// The next parts, which are read while the one before them is added up.
 pub struct Prefetch {
-    engine: Arc<Engine>,
+    reads: ReadSource,
     scope: Scope,
     between: (i64, i64),
     /// Where the last of them ends; none when there are no more.
@@ -56,10 +55,10 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    pub fn begin(engine: &Arc<Engine>, scope: &Scope, between: (i64, i64)) -> Prefetch {
-        let orphans = orphans(Arc::clone(engine), scope.clone(), between);
+    pub fn begin(reads: &ReadSource, scope: &Scope, between: (i64, i64)) -> Prefetch {
+        let orphans = orphans(reads.clone(), scope.clone(), between);
         Prefetch {
-            engine: Arc::clone(engine),
+            reads: reads.clone(),
             scope: scope.clone(),
             between,
             after: Some(String::new()),
@@ -73,8 +72,8 @@ impl Prefetch {
         while self.parts.len() < PARTS_AT_ONCE
             && let Some(after) = self.after.take()
         {
-            let (engine, scope) = (Arc::clone(&self.engine), self.scope.clone());
-            let mut reader = engine.db.read().await?;
+            let (reads, scope) = (self.reads.clone(), self.scope.clone());
+            let mut reader = reads.read();
             let last =
                 till_store::books::last_of_next(&mut reader, &scope, &after, INVOICES_AT_ONCE);
             let Some(up_to) = last.await? else {
@@ -84,7 +83,7 @@ impl Prefetch {
             self.after = Some(up_to.clone());
             let between = self.between;
             self.parts.push_back(Reading::begin(async move {
-                read(&engine, &scope, between, (&after, &up_to)).await
+                read(&reads, &scope, between, (&after, &up_to)).await
             }));
         }
         Ok(())
@@ -103,12 +102,12 @@ impl Prefetch {
 }
 
 async fn read(
-    engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     between: (i64, i64),
     ids: (&str, &str),
 ) -> Result<BooksPart, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let books = till_store::books::of_period(&mut reader, scope, between, ids).await?;
     let sent = books.refunds.iter().filter_map(sent_refunds::transaction);
     let sent: Vec<_> = sent.collect();
@@ -117,10 +116,10 @@ async fn read(
 }
 
 async fn orphans(
-    engine: Arc<Engine>,
+    reads: ReadSource,
     scope: Scope,
     between: (i64, i64),
 ) -> Result<Vec<Orphan>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     Ok(till_store::books::orphans(&mut reader, &scope, between, ORPHANS_MAX).await?)
 }

@@ -4,6 +4,7 @@ use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
 use till_core::reconciliation::Period;
 use till_core::scope::Scope;
+use till_store::ReadSource;
 
 use crate::base::fail::Fail;
 use crate::base::{Engine, Merchant};
@@ -25,10 +26,11 @@ pub(super) struct BooksQuery {
 impl BooksQuery {
     pub(super) async fn of(
         engine: &Engine,
+        reads: &ReadSource,
         scope: &Scope,
         asked: &BooksRequest,
     ) -> Result<BooksQuery, Fail> {
-        let mut reader = engine.db.read().await?;
+        let mut reader = reads.read();
         let merchant = Merchant::load(&mut reader, scope).await?;
         let now = merchant.now(engine.clock.now_ms());
         let asset = match &asked.asset {

@@ -13,6 +13,7 @@ use till_core::payment::PaymentStatus;
 use till_core::reconciliation::{Period, Severity, Totals, Views, differences};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
+use till_store::ReadSource;
 use till_store::books::{BookInvoice, BookLine, BookPayment, BookRefund, BookTips, Books, Orphan};
 use till_store::transfers::TransferRow;
 
@@ -36,12 +37,12 @@ enum Stage {
 }
 
 pub struct Walk {
-    engine: Arc<Engine>,
+    reads: ReadSource,
     scope: Scope,
     query: BooksQuery,
     assets: Assets,
     stage: Stage,
-    /// Days whose journal is not what was signed.
+    /// Days whose journal is not what was signed. It is the primary's that is looked at: of a copy nobody wants to know.
     misfits: Reading<Vec<DiscrepancyView>>,
 }
 
@@ -51,14 +52,15 @@ type InvoiceViews<'r> = HashMap<(&'r str, &'r str), Views>;
 impl Walk {
     pub async fn begin(
         engine: &Arc<Engine>,
+        reads: &ReadSource,
         scope: &Scope,
         asked: &BooksRequest,
     ) -> Result<Walk, Fail> {
-        let query = BooksQuery::of(engine, scope, asked).await?;
+        let query = BooksQuery::of(engine, reads, scope, asked).await?;
         let between = (query.period.from, query.period.to);
-        let ahead = Prefetch::begin(engine, scope, between);
+        let ahead = Prefetch::begin(reads, scope, between);
         Ok(Walk {
-            engine: Arc::clone(engine),
+            reads: reads.clone(),
             scope: scope.clone(),
             query,
             assets: Assets::new(),
@@ -191,7 +193,7 @@ impl Walk {
         &mut self,
         after: Option<&TransferRow>,
     ) -> Result<Vec<DiscrepancyView>, Fail> {
-        let mut reader = self.engine.db.read().await?;
+        let mut reader = self.reads.read();
         let (scope, between) = (&self.scope, self.between());
         // A destination may be registered in both modes; a chain is of one.
         let networks = Registry::builtin().networks().iter();

@@ -35,8 +35,8 @@ pub async fn pick_option(
         .find(|option| option.asset == asset.code)
         .ok_or_else(not_offered)?;
     let now = held.assess(held.moment(context));
-    let has_rate = held.terms().has_rate(&asset.code, context.now);
-    if now.is_over || now.status == Status::UnderReview || !has_rate {
+    let is_asked = held.terms().is_asked(&asset.code, context.now);
+    if now.is_over || now.status == Status::UnderReview || !is_asked {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     if picked.deposit.is_some() {

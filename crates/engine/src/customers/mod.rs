@@ -11,7 +11,7 @@ use till_core::scope::Scope;
 use till_store::customers::CustomerRow;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
-use till_store::{Metadata, Queries, Tx};
+use till_store::{Metadata, Queries, ReadSource, Tx};
 
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
@@ -72,10 +72,11 @@ fn render(engine: &Engine, row: &CustomerRow) -> Result<CustomerView, Fail> {
 
 pub async fn list(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     page: &Page,
 ) -> Result<Paged<CustomerView>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::customers::list(&mut reader, scope, &page.and_one()).await?;
     page.cut(rows, |row| &row.id)
         .try_map(|row| Ok(CustomerView::of(&row, email_if_readable(engine, &row))?))

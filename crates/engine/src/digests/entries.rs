@@ -21,7 +21,7 @@ pub struct Canonical {
 }
 
 /// Which entries are read.
-enum Of {
+enum EntrySelection {
     Digest {
         id: String,
         after: Option<i64>,
@@ -41,7 +41,7 @@ enum Stage {
 pub struct Entries<'e> {
     engine: &'e Engine,
     scope: &'e Scope,
-    of: Of,
+    selection: EntrySelection,
     stage: Stage,
     last: Option<WholeLine>,
     /// The entry that the last line belongs to: more of its lines may follow.
@@ -51,24 +51,34 @@ pub struct Entries<'e> {
 impl<'e> Entries<'e> {
     /// Those of a digest, which may not be made yet, but has all its entries.
     pub fn of_digest(engine: &'e Engine, scope: &'e Scope, span: &Span<'_>) -> Entries<'e> {
-        let of = Of::Digest {
+        let selection = EntrySelection::Digest {
             id: span.digest.to_owned(),
             after: span.after,
             day: span.day,
         };
-        Entries::begin(engine, scope, of, Stage::Late)
+        Entries::begin(engine, scope, selection, Stage::Late)
     }
 
     /// Those of days that no digest has got to.
     pub fn of_open_days(engine: &'e Engine, scope: &'e Scope, days: (i64, i64)) -> Entries<'e> {
-        Entries::begin(engine, scope, Of::OpenDays(days.0, days.1), Stage::Own)
+        Entries::begin(
+            engine,
+            scope,
+            EntrySelection::OpenDays(days.0, days.1),
+            Stage::Own,
+        )
     }
 
-    fn begin(engine: &'e Engine, scope: &'e Scope, of: Of, stage: Stage) -> Entries<'e> {
+    fn begin(
+        engine: &'e Engine,
+        scope: &'e Scope,
+        selection: EntrySelection,
+        stage: Stage,
+    ) -> Entries<'e> {
         Entries {
             engine,
             scope,
-            of,
+            selection,
             stage,
             last: None,
             unfinished: None,
@@ -101,16 +111,16 @@ impl<'e> Entries<'e> {
     async fn read(&self) -> Result<Vec<WholeLine>, Fail> {
         let mut reader = self.engine.db.read().await?;
         let (q, last, at_most) = (&mut reader, self.last.as_ref(), ROWS_AT_ONCE);
-        let lines = match (&self.of, &self.stage) {
-            (Of::Digest { id, .. }, Stage::Late) => {
+        let lines = match (&self.selection, &self.stage) {
+            (EntrySelection::Digest { id, .. }, Stage::Late) => {
                 digests::late_lines(q, self.scope, id, last, at_most).await
             }
-            (Of::Digest { id, after, day }, _) => {
+            (EntrySelection::Digest { id, after, day }, _) => {
                 let (digest, after, day) = (id.as_str(), *after, *day);
                 let span = Span { digest, after, day };
                 digests::own_lines(q, self.scope, &span, last, at_most).await
             }
-            (Of::OpenDays(first, until), _) => {
+            (EntrySelection::OpenDays(first, until), _) => {
                 digests::open_lines(q, self.scope, (*first, *until), last, at_most).await
             }
         };

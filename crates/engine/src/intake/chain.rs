@@ -23,7 +23,7 @@ pub enum Advanced {
     Fenced,
     /// Nothing is credited on this network until an operator has looked.
     Frozen,
-    /// It does not hang together with what is known: nothing was written.
+    /// The blocks do not follow from those in the database: nothing was written.
     Loose,
 }
 
@@ -44,12 +44,12 @@ pub async fn lead(engine: &Engine, network: &str, owner: &str) -> Result<Option<
 /// Takes a leader's step in. Where some transfer's invoice cannot be settled, the facts are kept by themselves, and every
 /// transfer is tried alone.
 pub async fn advance(engine: &Engine, step: &NetworkUpdate) -> Result<Advanced, Fail> {
-    let fail = match unit(engine, Work::Update(step), Then::TakeIn).await {
+    let fail = match unit(engine, Work::Update(step), TransferRouting::TakeIn).await {
         Err(fail) if !is_outage(&fail) => fail,
         done => return done,
     };
-    tracing::error!(network = %step.network, ?fail, "transfers could not be recorded together; each is tried alone");
-    let done = unit(engine, Work::Update(step), Then::PutAside(&fail)).await?;
+    tracing::error!(network = %step.network, ?fail, "a network's transfers could not be recorded together, for the reason in `fail`; each is recorded alone, and one that fails again is set aside and retried");
+    let done = unit(engine, Work::Update(step), TransferRouting::PutAside(&fail)).await?;
     retry(engine).await?;
     Ok(done)
 }
@@ -57,9 +57,13 @@ pub async fn advance(engine: &Engine, step: &NetworkUpdate) -> Result<Advanced, 
 /// An operator has looked: what replaced the final blocks is the chain now. What was in the replaced ones is gone until
 /// it is read again, from there or from an earlier height.
 pub async fn thaw(engine: &Engine, network: &str, rescan_from: Option<i64>) -> Result<(), Fail> {
-    unit(engine, Work::Thaw(network, rescan_from), Then::TakeIn)
-        .await
-        .map(drop)
+    unit(
+        engine,
+        Work::Thaw(network, rescan_from),
+        TransferRouting::TakeIn,
+    )
+    .await
+    .map(drop)
 }
 
 #[derive(Clone, Copy)]
@@ -68,14 +72,18 @@ enum Work<'w> {
     Thaw(&'w str, Option<i64>),
 }
 
-/// What is done with the transfers that changed.
+/// Where the transfers that changed go: to the door, or into quarantine for this reason.
 #[derive(Clone, Copy)]
-enum Then<'f> {
+enum TransferRouting<'f> {
     TakeIn,
     PutAside(&'f Fail),
 }
 
-async fn unit(engine: &Engine, work: Work<'_>, then: Then<'_>) -> Result<Advanced, Fail> {
+async fn unit(
+    engine: &Engine,
+    work: Work<'_>,
+    routing: TransferRouting<'_>,
+) -> Result<Advanced, Fail> {
     let effects = Effects::default();
     let effects_ref = &effects;
     let written = engine.db.write(move |tx| {
@@ -96,9 +104,9 @@ async fn unit(engine: &Engine, work: Work<'_>, then: Then<'_>) -> Result<Advance
                 effects: effects_ref,
                 only: None,
             };
-            match then {
-                Then::TakeIn => drop(take_in(tx, door, &news).await?),
-                Then::PutAside(why) => {
+            match routing {
+                TransferRouting::TakeIn => drop(take_in(tx, door, &news).await?),
+                TransferRouting::PutAside(why) => {
                     let rows = waiting(&news, why, engine.clock.now_ms());
                     tx.write(&rows).await?;
                 }

@@ -143,7 +143,7 @@ async fn put_back(engine: &Engine, row: &QuarantineRow, fail: &Fail) -> Result<(
         tx_hash,
         place,
         ?fail,
-        "a transfer could not be recorded; it is set aside and will be retried"
+        "a transfer could not be recorded; it is set aside and will be retried; please report it if it fails again"
     );
     metrics::counter!("till_transfers_quarantined_total").increment(1);
     let delay = RETRY_MIN_MS << row.attempts.clamp(0, 16);

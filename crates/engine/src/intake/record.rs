@@ -26,7 +26,7 @@ pub(super) enum Recorded {
     News(Vec<Observation>),
     /// Somebody else leads meanwhile.
     Fenced,
-    /// The step does not hang together with what is known.
+    /// The blocks do not follow from those in the database.
     Loose,
     /// The network is frozen, or was just now: what was credited in replaced blocks is to be held.
     Frozen(Vec<Observation>),
@@ -381,7 +381,7 @@ async fn freeze(
     from: i64,
 ) -> Result<Recorded, Fail> {
     let reason = format!("the block at height {from}, which was final, was replaced");
-    tracing::error!(network = %network.id, reason, "the network is frozen: nothing on it is credited until an operator runs `till network thaw`");
+    tracing::error!(network = %network.id, reason, "the network is frozen: nothing on it is credited until an operator runs `till network thaw`; see docs/chains.md, \"When something is wrong\", before you do");
     metrics::counter!("till_network_freezes_total", "network" => network.id.clone()).increment(1);
     network.frozen_at = Some(engine.clock.now_ms());
     network.frozen_from = Some(from);

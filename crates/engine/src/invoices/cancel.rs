@@ -19,7 +19,10 @@ pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Invo
     let now = held.moment(context);
     let status = held.assess(now).status;
     if status != Status::AwaitingPayment {
-        let message = format!("The invoice is {} and cannot be cancelled", status.as_str());
+        let message = format!(
+            "The invoice is {} and cannot be cancelled.",
+            status.as_str()
+        );
         return Err(Refusal::new(Code::InvoiceNotCancellable, message).into());
     }
     held.invoice.is.cancelled_at = Some(now);

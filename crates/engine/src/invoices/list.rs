@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::value::{RawValue, to_raw_value};
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
+use till_store::ReadSource;
 use till_store::invoices::InvoiceRow;
 
 use crate::base::fail::Fail;
@@ -22,20 +23,20 @@ pub async fn view<'r>(
     key: Option<&str>,
     row: &'r InvoiceRow,
 ) -> Result<InvoiceView<'r>, Fail> {
-    let rows = std::slice::from_ref(row);
-    let now = shown_at(engine, scope, rows).await?;
-    let ended = ended_of_closed(engine, rows).await?;
+    let (rows, reads) = (std::slice::from_ref(row), engine.db.primary());
+    let now = shown_at(engine, &reads, scope, rows).await?;
+    let ended = ended_of_closed(&reads, rows).await?;
     let view = InvoiceView::of(row, &engine.config.checkout_url, key, now)?;
     Ok(as_ended(view, &ended))
 }
 
 /// The subscriptions of closed invoices among these that have ended.
-async fn ended_of_closed(engine: &Engine, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
+async fn ended_of_closed(reads: &ReadSource, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
     let is_closed = |row: &&InvoiceRow| row.closed_at.is_some() && row.subscription.is_some();
     let closed: Vec<InvoiceRow> = rows.iter().filter(is_closed).cloned().collect();
     match closed.is_empty() {
         true => Ok(HashSet::new()),
-        false => ended(&mut engine.db.read().await?, &closed).await,
+        false => ended(&mut reads.read(), &closed).await,
     }
 }
 
@@ -46,15 +47,22 @@ fn as_ended<'r>(view: InvoiceView<'r>, ended: &HashSet<String>) -> InvoiceView<'
     }
 }
 
-/// The account's time now, which decides whether a closed invoice still holds its addresses, and an open one its rates. Only a
+/// The account's time now, which decides whether a closed invoice still holds its addresses, and what an open one takes. Only a
 /// test clock has to be read.
-async fn shown_at(engine: &Engine, scope: &Scope, rows: &[InvoiceRow]) -> Result<i64, Fail> {
+async fn shown_at(
+    engine: &Engine,
+    reads: &ReadSource,
+    scope: &Scope,
+    rows: &[InvoiceRow],
+) -> Result<i64, Fail> {
     let now = engine.clock.now_ms();
-    let is_timeless = |row: &InvoiceRow| row.closed_at.is_none() && row.volatile_until.is_none();
+    let is_timeless = |row: &InvoiceRow| {
+        row.closed_at.is_none() && row.volatile_until.is_none() && row.takes_until.is_none()
+    };
     if scope.mode.is_live() || rows.iter().all(is_timeless) {
         return Ok(now);
     }
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let merchant = Merchant::load(&mut reader, scope).await?;
     Ok(merchant.now(now))
 }
@@ -62,16 +70,17 @@ async fn shown_at(engine: &Engine, scope: &Scope, rows: &[InvoiceRow]) -> Result
 /// Rendered already: a view borrows from its row.
 pub async fn list(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     key: Option<&str>,
     filter: InvoiceFilter,
     page: &Page,
 ) -> Result<Paged<Box<RawValue>>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::invoices::list(&mut reader, scope, filter, &page.and_one()).await?;
     drop(reader);
-    let now = shown_at(engine, scope, &rows).await?;
-    let ended = ended_of_closed(engine, &rows).await?;
+    let now = shown_at(engine, reads, scope, &rows).await?;
+    let ended = ended_of_closed(reads, &rows).await?;
     let url = &engine.config.checkout_url;
     page.cut(rows, |row| &row.id).try_map(|row| {
         let view = as_ended(InvoiceView::of(&row, url, key, now)?, &ended);
@@ -80,12 +89,12 @@ pub async fn list(
 }
 
 pub async fn list_payments(
-    engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     filter: PaymentFilter,
     page: &Page,
 ) -> Result<Paged<PaymentView>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::payments::list(&mut reader, scope, filter, &page.and_one()).await?;
     Ok(page
         .cut(rows, |row| &row.id)

@@ -127,7 +127,7 @@ fn text_max(param: &str, text: Option<&str>, chars_max: usize) -> Result<(), Ref
 
 fn price_unavailable(asset: &Asset, currency: Currency) -> Refusal {
     let message = format!(
-        "There is no current price of {} in {}",
+        "There is no current price of {} in {}.",
         asset.symbol,
         currency.code()
     );

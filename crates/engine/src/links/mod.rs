@@ -18,7 +18,7 @@ use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
-use till_store::{Metadata, Queries, Tx};
+use till_store::{Metadata, Queries, ReadSource, Tx};
 
 use self::fairness::{Client, has_room, take_place};
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
@@ -84,7 +84,7 @@ pub async fn create(
     };
     apply(context, &mut row, change)?;
     check(context, &row)?;
-    check_assets(context, &row)?;
+    check_assets(context, &mut row)?;
     till_store::links::insert(tx, &row).await?;
     announce(tx, context, &row, &[EventType::PaymentLinkCreated]).await?;
     render(context, &row)
@@ -102,7 +102,7 @@ pub async fn update(
     check(context, &row)?;
     // What became unavailable since keeps nobody from switching the link off.
     if (&row.assets, row.currency) != (&before.assets, before.currency) {
-        check_assets(context, &row)?;
+        check_assets(context, &mut row)?;
     }
     if row == before {
         return render(context, &row);
@@ -165,9 +165,12 @@ fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
 }
 
 /// Somebody could pay: what the link offers, or the merchant does by default at this moment, has a price in its currency.
-fn check_assets(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
-    match &row.assets {
-        Some(assets) => offers::offered(context, assets, "assets", row.currency).map(drop)?,
+fn check_assets(context: &Context<'_>, row: &mut LinkRow) -> Result<(), Fail> {
+    match &mut row.assets {
+        Some(assets) => {
+            let offered = offers::offered(context, assets, "assets", row.currency)?;
+            *assets = offers::codes(&offered);
+        }
         None => offers::check_defaults(context, row.currency)?,
     }
     Ok(())
@@ -236,12 +239,13 @@ async fn find_by_slug(q: &mut impl Queries, scope: &Scope, slug: &str) -> Result
 
 pub async fn list(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     key: Option<&str>,
     active: Option<bool>,
     page: &Page,
 ) -> Result<Paged<LinkView>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::links::list(&mut reader, scope, active, &page.and_one()).await?;
     page.cut(rows, |row| &row.id)
         .try_map(|row| Ok(LinkView::of(&row, &engine.config.checkout_url, key)?))

@@ -40,6 +40,19 @@ impl LoadedLists {
             .find(|list| list.name == config.name && list.digest == digest)
     }
 
+    pub fn editions(&self) -> Vec<String> {
+        let editions = self.lists.iter().map(|list| list.edition.clone());
+        editions.collect()
+    }
+
+    /// Whether any of them has this address.
+    pub fn names(&self, address: &str) -> bool {
+        let address = normalised(address);
+        self.lists
+            .iter()
+            .any(|list| list.addresses.contains(&*address))
+    }
+
     /// What a configured list says of an address. Too old to clear anybody is not too old to name somebody.
     pub fn check(
         &self,

@@ -12,7 +12,7 @@ pub use loaded::{LoadedList, LoadedLists, Moment};
 pub use parsed::ListError;
 pub use read::{Content, changed_at, read};
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::outbound::{Fetcher, SenderError};
 
@@ -21,6 +21,8 @@ pub struct Lists {
     pub config: ListsConfig,
     pub fetcher: Fetcher,
     loaded: RwLock<Arc<LoadedLists>>,
+    /// The editions that the addresses of all refunds that are ready were held against.
+    held_against_payouts: Mutex<Vec<String>>,
 }
 
 impl Lists {
@@ -30,6 +32,7 @@ impl Lists {
             config,
             fetcher,
             loaded: RwLock::default(),
+            held_against_payouts: Mutex::default(),
         })
     }
 
@@ -55,4 +58,17 @@ impl Lists {
     pub fn replace(&self, loaded: LoadedLists) {
         *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
     }
+
+    /// Whether the refunds that are ready were looked at by these editions already.
+    pub fn were_held_against_payouts(&self, loaded: &LoadedLists) -> bool {
+        *held(&self.held_against_payouts) == loaded.editions()
+    }
+
+    pub fn held_against_payouts(&self, loaded: &LoadedLists) {
+        *held(&self.held_against_payouts) = loaded.editions();
+    }
+}
+
+fn held(editions: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    editions.lock().unwrap_or_else(PoisonError::into_inner)
 }

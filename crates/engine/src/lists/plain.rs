@@ -2,8 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
-use till_chains::{bitcoin, tron};
-use till_core::asset::Mode;
+use till_chains::is_whole_address;
 
 use super::parsed::{ListError, ParsedList};
 
@@ -30,34 +29,14 @@ pub(super) fn parse(mut text: impl BufRead) -> Result<ParsedList, ListError> {
         let text = text.trim_start_matches('\u{feff}');
         let text = text.split('#').next().unwrap_or_default().trim();
         if !text.is_empty() {
-            if !is_whole(text) {
+            // What never matches clears everybody, so a list that broke off must not pass for another edition.
+            if !is_whole_address(text) {
                 return Err(wrong());
             }
             found.add(text).map_err(|error| error.at(number))?;
         }
     }
     Ok(found)
-}
-
-/// No network has shorter ones.
-const ADDRESS_CHARS_MIN: usize = 25;
-
-/// Whether it is all of an address, in the form that it is looked for in: a list that broke off must not pass for another
-/// edition, and what never matches clears everybody. What looks like an address of a network that we know must be one.
-fn is_whole(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_bitcoin = |mode: Mode| bitcoin::address::parse(mode, text).is_ok();
-    if let Some(digits) = lower.strip_prefix("0x") {
-        return digits.len() == 40 && is_hex(digits);
-    }
-    match lower.as_bytes() {
-        [b'b', b'c', b'1', ..] => is_bitcoin(Mode::Live),
-        [b't', b'b', b'1', ..] => is_bitcoin(Mode::Test),
-        [b'1' | b'3', ..] => is_bitcoin(Mode::Live),
-        _ if text.starts_with('T') => tron::address::parse(text).is_ok(),
-        _ => text.len() >= ADDRESS_CHARS_MIN && !is_hex(text),
-    }
 }
 
 #[cfg(test)]

@@ -4,22 +4,22 @@ use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
-use till_store::Tx;
 use till_store::deliveries::{DeliveryRow, Message};
+use till_store::{ReadSource, Tx};
 
 pub use till_store::deliveries::DeliveryFilter;
 
+use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::base::{Context, Engine};
 use crate::view::DeliveryView;
 
 pub async fn list(
-    engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     filter: DeliveryFilter,
     page: &Page,
 ) -> Result<Paged<DeliveryView>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::deliveries::list(&mut reader, scope, filter, &page.and_one()).await?;
     Ok(page
         .cut(rows, |row| &row.id)

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
-use till_chains::bitcoin::account::BitcoinAccount;
-use till_chains::example_destination;
+use till_chains::{account_key, example_destination};
 use till_core::actor::{Action, Actor};
 use till_core::asset::{Family, Registry};
 use till_core::error::{Code, Refusal};
@@ -28,16 +27,10 @@ pub async fn register(
         let family = Family::from_namespace(namespace)
             .ok_or_else(|| Fail::broken("a destination of an unknown family"))?;
         if Registry::builtin().is_contract(family, destination) {
-            let message = "This is a token or factory contract: what is forwarded there is lost";
+            let message = "This is a token or factory contract: what is forwarded there is lost.";
             return Err(Refusal::new(Code::DestinationInvalid, message).into());
         }
-        let account_key = match family {
-            Family::Bitcoin => {
-                let key = BitcoinAccount::parse(destination).map_err(Fail::broken)?;
-                Some(key.material())
-            }
-            _ => None,
-        };
+        let account_key = account_key(family, destination).map_err(Fail::broken)?;
         Ok(DestinationRow {
             scope: scope.clone(),
             family,
@@ -51,7 +44,7 @@ pub async fn register(
         .collect::<Result<Vec<_>, Fail>>()?;
     match till_store::destinations::insert(tx, &rows).await {
         Err(error) if error.violates("destinations") => {
-            let message = "This Bitcoin account key is registered already: each belongs to one account and mode";
+            let message = "This Bitcoin account key is registered already: each belongs to one account and mode.";
             Err(Refusal::new(Code::DestinationInvalid, message).into())
         }
         done => Ok(done?),
@@ -71,7 +64,7 @@ pub async fn add(engine: &Engine, scope: &Scope, added: &[(Family, String)]) -> 
                 let name = family.namespace().to_owned();
                 if all.insert(name.clone(), address.clone()).is_some() {
                     let message =
-                        format!("There is a destination of {name} already, which is not replaced");
+                        format!("There is a destination of {name} already, which is not replaced.");
                     return Err(Refusal::new(Code::DestinationImmutable, message).into());
                 }
                 new.insert(name, address.clone());

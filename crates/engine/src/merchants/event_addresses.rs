@@ -37,7 +37,7 @@ struct EventSubject<'b> {
 }
 
 #[derive(Deserialize)]
-struct Way<'b> {
+struct PaymentOption<'b> {
     #[serde(borrow)]
     address: Option<Cow<'b, str>>,
 }
@@ -99,7 +99,7 @@ fn without_lost(
     let mut changed = None;
     for (invoice, options) in ways(body) {
         let corrupt = |error| StoreError::corrupt("events", "body", &invoice, error);
-        let shown: Vec<Way<'_>> = serde_json::from_str(options).map_err(corrupt)?;
+        let shown: Vec<PaymentOption<'_>> = serde_json::from_str(options).map_err(corrupt)?;
         let of_invoice = held.get(&*invoice);
         let is_held = |address: &str| of_invoice.is_some_and(|held| held.contains(address));
         let addresses = shown.iter().filter_map(|way| way.address.as_deref());

@@ -5,7 +5,7 @@ use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::events::EventRow;
-use till_store::{Queries, StoreError};
+use till_store::{Queries, ReadSource, StoreError};
 
 pub use till_store::events::EventFilter;
 
@@ -16,11 +16,12 @@ use crate::base::{Engine, Merchant};
 /// Events as a webhook would deliver them now, without the addresses that their invoices have lost since.
 pub async fn list(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     filter: EventFilter,
     page: &Page,
 ) -> Result<Paged<Box<RawValue>>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::events::list(&mut reader, scope, filter, &page.and_one()).await?;
     let mut paged = page.cut(rows, |row| &row.id);
     update(engine, &mut reader, scope, &mut paged.items).await?;

@@ -152,9 +152,13 @@ pub async fn update(
         change,
         url_policy(context.engine.config.allow_private_webhooks),
     )?;
-    if let Change::Set(assets) = &change.default_assets {
-        offers::available(context, assets, "default_assets")?;
-    }
+    let default_assets = match &change.default_assets {
+        Change::Set(assets) => {
+            let available = offers::available(context, assets, "default_assets")?;
+            Change::Set(offers::codes(&available))
+        }
+        other => other.clone(),
+    };
     let mut row = till_store::accounts::merchant_for_update(tx, &context.scope)
         .await?
         .ok_or_else(crate::base::not_configured)?;
@@ -163,7 +167,7 @@ pub async fn update(
     change
         .manual_review_amount
         .apply(&mut row.manual_review_amount);
-    change.default_assets.apply(&mut row.default_assets);
+    default_assets.apply(&mut row.default_assets);
     change.support_url.apply(&mut row.support_url);
     change.return_url.apply(&mut row.return_url);
     change.accent.apply(&mut row.accent);

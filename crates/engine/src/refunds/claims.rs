@@ -36,7 +36,7 @@ pub struct ClaimRequest {
 
 /// The token is not repeated: whatever it opens, it is a secret.
 fn missing() -> Refusal {
-    Refusal::new(Code::ResourceMissing, "No such refund claim")
+    Refusal::new(Code::ResourceMissing, "No such refund claim.")
 }
 
 pub async fn find_claim(engine: &Engine, token: &str) -> Result<Claim, Fail> {

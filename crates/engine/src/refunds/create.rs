@@ -6,6 +6,7 @@ use till_core::actor::Action;
 use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
+use till_core::invoice::Purpose;
 use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
 use till_core::payment::PaymentStatus;
@@ -25,7 +26,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
 use crate::settlement::follow::receipt;
-use crate::settlement::{self, LockedInvoice, Tracked};
+use crate::settlement::{self, LockedInvoice, Tracked, Withdrawn};
 use crate::view::{RefundView, TokenAmount};
 
 /// What a merchant says about a new refund.
@@ -54,7 +55,7 @@ pub async fn create(
     if lapse_expired(tx, context, &held, now).await? {
         held = find_locked(tx, context, invoice).await?;
     }
-    let (asset, units) = decide(&held, request)?;
+    let (asset, units) = decide(&held, request, now)?;
     let drawn = draw(&mut held, asset, units, now)?;
     let mut row = new_row(context, invoice, drawn, request.reason, now)?;
     row.was_covered = held.assess(now).is_covered && is_beside_price(&held, &row);
@@ -112,21 +113,22 @@ async fn lapse_expired(
 }
 
 /// Which asset and how much of it, held against what was received.
-fn decide(held: &LockedInvoice, request: &NewRefund) -> Result<(String, Units), Refusal> {
+fn decide(held: &LockedInvoice, request: &NewRefund, now: i64) -> Result<(String, Units), Refusal> {
     let registry = Registry::builtin();
     let not_received = || Refusal::of(Code::AssetNotReceived).param("asset");
     let asked = match &request.asset {
         None => None,
         Some(code) => Some(registry.asset(code).ok_or_else(not_received)?),
     };
-    let sources: Vec<RefundSource<'_>> = held
-        .payments
-        .iter()
-        .map(|payment| source(&payment.is))
-        .collect();
-    let invoice = &held.invoice.is;
+    let (invoice, terms, as_it_is) = (&held.invoice.is, held.terms(), held.assess(now));
+    let sources = held.payments.iter().map(|payment| match terms.purpose {
+        Purpose::Sale => source(&payment.is, payment.is.position.overpaid),
+        // All of it is credit in the books.
+        Purpose::TopUp => source(&payment.is, as_it_is.excess_left(&payment.is.fact())),
+    });
+    let sources: Vec<RefundSource<'_>> = sources.collect();
     let asked = asked.map(|asset| asset.code.as_str());
-    let asset = refund_asset(&held.terms(), &invoice.summary, &sources, asked)?;
+    let asset = refund_asset(&terms, &invoice.summary, &sources, asked)?;
     let decimals = registry.asset(&asset).ok_or_else(not_received)?.decimals;
     let amount = match &request.amount {
         None => None,
@@ -136,8 +138,7 @@ fn decide(held: &LockedInvoice, request: &NewRefund) -> Result<(String, Units), 
     };
     let of = refundable(&sources, &asset);
     let others = other_excess(&sources, &asset);
-    let terms = held.terms();
-    let units = refund_amount(of, &terms, &invoice.summary, &asset, amount, &others)?;
+    let units = refund_amount(of, &invoice.summary, &asset, amount, &others)?;
     Ok((asset, units))
 }
 
@@ -146,7 +147,7 @@ fn free(payment: &PaymentRow) -> Position {
     payment.position.without_used(payment.credit_used)
 }
 
-fn source(payment: &PaymentRow) -> RefundSource<'_> {
+fn source(payment: &PaymentRow, excess: Units) -> RefundSource<'_> {
     RefundSource {
         asset: &payment.asset,
         received: match payment.status.is_posted() {
@@ -155,6 +156,7 @@ fn source(payment: &PaymentRow) -> RefundSource<'_> {
         },
         refunded: payment.refunds_due.plus(payment.refunds_sent),
         position: free(payment),
+        excess,
     }
 }
 
@@ -163,7 +165,7 @@ struct Drawn {
     asset: String,
     units: Units,
     sources: Vec<(String, Units)>,
-    withdrawn: Vec<(String, Units)>,
+    withdrawn: Withdrawn,
 }
 
 /// Promises the amount out of the invoice's payments.
@@ -176,8 +178,7 @@ fn draw(held: &mut LockedInvoice, asset: String, units: Units, now: i64) -> Resu
         .collect();
     let sources = refund_from(&positions, units)
         .ok_or_else(|| Refusal::of(Code::RefundExceedsReceived).param("amount"))?;
-    let mut withdrawn = held.withdraw(now, &sources);
-    withdrawn.retain(|(_, units)| !units.is_zero());
+    let withdrawn = held.withdraw(now, &sources);
     let of = |taken: &[(String, Units)], id: &str| {
         let found = taken.iter().find(|(payment, _)| payment == id);
         found.map_or(Units::ZERO, |(_, units)| *units)
@@ -185,7 +186,7 @@ fn draw(held: &mut LockedInvoice, asset: String, units: Units, now: i64) -> Resu
     for payment in &mut held.payments {
         let row = &mut payment.is;
         row.refunds_due = row.refunds_due.plus(of(&sources, &row.id));
-        row.withdrawn = row.withdrawn.plus(of(&withdrawn, &row.id));
+        row.withdrawn = row.withdrawn.plus(of(&withdrawn.parts, &row.id));
     }
     Ok(Drawn {
         asset,
@@ -215,7 +216,8 @@ fn new_row(
         status: RefundStatus::Unclaimed,
         review_reason: None,
         sources: drawn.sources,
-        withdrawn: drawn.withdrawn,
+        withdrawn: drawn.withdrawn.parts,
+        excess_until: drawn.withdrawn.excess_until,
         was_covered: false,
         token_hash: hash_token(&token).to_vec(),
         token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes())?,

@@ -55,7 +55,7 @@ pub async fn look_again(engine: &Engine, look: &PayoutLookRow) -> Result<(), Fai
     if step == PayoutStep::NotPaid {
         tracing::warn!(
             refund = id,
-            "a refund was recorded as sent by a transaction that did not pay it; reconciliation flags it until the merchant has looked"
+            "a refund was recorded as sent by a transaction that did not pay it; reconciliation flags it (`refund_not_paid`), and the merchant has to compare the transaction with the refund"
         );
     }
     engine

@@ -13,7 +13,7 @@ pub use create::{NewRefund, create};
 pub use followed::look_again;
 pub use refund::lapse;
 pub(crate) use refund::token_purpose;
-pub use sent::{is_tx_hash, look_before_sent, mark_sent, screen_waiting};
+pub use sent::{is_tx_hash, look_before_sent, mark_sent, screen_ready, screen_waiting};
 pub use shown::PayoutSeen;
 pub use till_store::refunds::RefundFilter;
 
@@ -24,7 +24,7 @@ use till_core::error::{Code, Refusal};
 use till_core::page::{Page, Paged};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_store::Tx;
+use till_store::{ReadSource, Tx};
 
 use crate::audit;
 use crate::base::fail::Fail;
@@ -38,11 +38,12 @@ pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<Refund
 
 pub async fn list(
     engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     filter: RefundFilter,
     page: &Page,
 ) -> Result<Paged<RefundView>, Fail> {
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::refunds::list(&mut reader, scope, filter, &page.and_one()).await?;
     page.cut(rows, |row| &row.id)
         .try_map(|row| render(engine, &row))

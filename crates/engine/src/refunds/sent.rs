@@ -123,13 +123,13 @@ async fn its_own(
     })?;
     let scope = &context.scope;
     if till_store::refunds::is_sent_by(tx, scope, &network.id, &tx_hash).await? {
-        let message = "Another refund was sent by this transaction";
+        let message = "Another refund was sent by this transaction.";
         return Err(Refusal::new(Code::RefundNotReady, message)
             .param("tx_hash")
             .into());
     }
     if till_store::payments::is_paid_by(tx, scope, &network.id, &tx_hash).await? {
-        let message = "This transaction paid an invoice: it is not the one that sent the refund";
+        let message = "This transaction paid an invoice: it is not the one that sent the refund.";
         return Err(Refusal::new(Code::ParameterInvalid, message)
             .param("tx_hash")
             .into());
@@ -142,9 +142,9 @@ async fn its_own(
 fn take_sent(held: &mut LockedInvoice, at: usize, now: i64) -> Result<(), Fail> {
     let is_promised = held.refunds[at].is.counts();
     if !is_promised {
-        let mut withdrawn = held.withdraw(now, &held.refunds[at].is.sources);
-        withdrawn.retain(|(_, units)| !units.is_zero());
-        held.refunds[at].is.withdrawn = withdrawn;
+        let withdrawn = held.withdraw(now, &held.refunds[at].is.sources);
+        let row = &mut held.refunds[at].is;
+        (row.withdrawn, row.excess_until) = (withdrawn.parts, withdrawn.excess_until);
     }
     let row = held.refunds[at].is.clone();
     change(held, &row, &row.sources, |payment, units| {
@@ -187,7 +187,7 @@ async fn screen_again(engine: &Engine, scope: &Scope, row: &RefundRow) -> Result
     match found {
         Finding::Clear | Finding::Match => Ok(()),
         Finding::Unavailable => {
-            let message = "The lists that addresses are held against cannot be asked now";
+            let message = "The screening lists cannot be read now; try again shortly.";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())
         }
     }
@@ -212,6 +212,38 @@ pub async fn screen_waiting(engine: &Engine, turn: i64) -> Result<(), Fail> {
             Err(fail) => return Err(fail),
         }
     }
+    Ok(())
+}
+
+/// A new edition of a list may name an address that a refund is ready to be sent to: the merchant sees that before it pays, and
+/// not only when it says that it has paid.
+pub async fn screen_ready(engine: &Engine) -> Result<(), Fail> {
+    let Some((lists, loaded)) = engine.lists.as_ref().map(|it| (it, it.loaded())) else {
+        return Ok(());
+    };
+    if lists.were_held_against_payouts(&loaded) {
+        return Ok(());
+    }
+    let mut last: Option<RefundRow> = None;
+    loop {
+        let mut reader = engine.db.read().await?;
+        let some = till_store::refunds::ready(&mut reader, last.as_ref(), SCREENED_AT_ONCE).await?;
+        drop(reader);
+        for row in &some {
+            let address = row.payout_address.as_deref();
+            if address.is_some_and(|it| loaded.names(it)) {
+                match screen_again(engine, &row.scope, row).await {
+                    Ok(()) | Err(Fail::Refused(_)) => {}
+                    Err(fail) => return Err(fail),
+                }
+            }
+        }
+        match some.into_iter().next_back() {
+            Some(row) => last = Some(row),
+            None => break,
+        }
+    }
+    lists.held_against_payouts(&loaded);
     Ok(())
 }
 

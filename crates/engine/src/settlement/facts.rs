@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use till_core::invoice::{Assessment, Facts, Terms, assess, withdraw};
 use till_core::money::Units;
-use till_core::payment::{Payment, Verdict};
+use till_core::payment::{Payment, TakenExcess, Verdict};
 use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
@@ -63,11 +63,19 @@ impl<T: Clone + PartialEq> Tracked<T> {
 pub struct LockedInvoice {
     pub invoice: Tracked<InvoiceRow>,
     pub payments: Vec<Tracked<PaymentRow>>,
-    /// In the order in which they were made. Read only where something was promised and not sent: nothing that happens to
-    /// an invoice changes its other refunds.
+    /// In the order in which they were made. Read only where something was promised and not sent, or counts towards the price
+    /// no more: nothing that happens to an invoice changes its other refunds.
     pub refunds: Vec<Tracked<RefundRow>>,
     /// It is of a subscription that has ended, or is about to.
     pub is_of_ended: bool,
+}
+
+/// What a refund takes out of what counts towards the price.
+pub struct Withdrawn {
+    /// By payment.
+    pub parts: Vec<(String, Units)>,
+    /// The last payment that was known, where the price was paid: what is taken then was beyond it.
+    pub excess_until: Option<String>,
 }
 
 /// Which of the subscriptions of these invoices have ended.
@@ -132,23 +140,24 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<LockedI
     Ok(rows.into_iter().map(held).collect())
 }
 
-/// The refunds of those invoices of which something is promised. Most have none, and cost nothing here.
+/// The refunds of those invoices of which something is promised, or was taken out of the price. Most have none, and cost nothing
+/// here.
 async fn open_refunds(
     tx: &mut Tx,
     found: &[(&Scope, &str)],
     payments: &HashMap<String, Vec<Tracked<PaymentRow>>>,
 ) -> Result<HashMap<String, Vec<Tracked<RefundRow>>>, Fail> {
-    let is_promised = |invoice: &str| {
+    let is_taken_from = |invoice: &str| {
         let mut payments = payments.get(invoice).into_iter().flatten();
-        payments.any(|payment| !payment.is.refunds_due.is_zero())
+        payments.any(|it| !it.is.refunds_due.is_zero() || !it.is.withdrawn.is_zero())
     };
-    let promised = found.iter().filter(|(_, invoice)| is_promised(invoice));
-    let promised: Vec<(&Scope, &str)> = promised.copied().collect();
+    let refunded = found.iter().filter(|(_, invoice)| is_taken_from(invoice));
+    let refunded: Vec<(&Scope, &str)> = refunded.copied().collect();
     let mut refunds: HashMap<String, Vec<Tracked<RefundRow>>> = HashMap::new();
-    if promised.is_empty() {
+    if refunded.is_empty() {
         return Ok(refunds);
     }
-    for refund in till_store::refunds::of_invoices(tx, &promised).await? {
+    for refund in till_store::refunds::of_invoices(tx, &refunded).await? {
         let of_invoice = refunds.entry(refund.invoice.clone()).or_default();
         of_invoice.push(Tracked::known(refund));
     }
@@ -198,8 +207,26 @@ impl LockedInvoice {
     }
 
     pub fn facts(&self) -> Vec<Payment> {
-        let facts = self.payments.iter().map(|payment| payment.is.fact());
-        facts.collect()
+        let fact = |payment: &Tracked<PaymentRow>| Payment {
+            excess_taken: self.excess_taken(&payment.is.id),
+            ..payment.is.fact()
+        };
+        self.payments.iter().map(fact).collect()
+    }
+
+    /// What refunds that count took of a payment out of what was beyond the price.
+    fn excess_taken(&self, payment: &str) -> Vec<TakenExcess> {
+        let refunds = self.refunds.iter().map(|refund| &refund.is);
+        let counting = refunds.filter(|row| row.counts());
+        let taken = counting.flat_map(|row| {
+            let of_payment = row.withdrawn.iter().filter(|(id, _)| id == payment);
+            let last = row.excess_until.iter();
+            last.zip(of_payment).map(|(last, (_, units))| TakenExcess {
+                units: *units,
+                last_payment: last.clone(),
+            })
+        });
+        taken.collect()
     }
 
     /// Writes verdicts down with the payments they are about.
@@ -224,12 +251,20 @@ impl LockedInvoice {
     }
 
     /// What of a refund out of these payments counts towards the price no more.
-    pub fn withdraw(&self, now: i64, drawn: &[(String, Units)]) -> Vec<(String, Units)> {
+    pub fn withdraw(&self, now: i64, drawn: &[(String, Units)]) -> Withdrawn {
         let facts = Facts {
             terms: &self.terms(),
             payments: &self.facts(),
             cancelled_at: self.invoice.is.cancelled_at,
         };
-        withdraw(&facts, &assess(&facts, now), drawn)
+        let before = assess(&facts, now);
+        let mut parts = withdraw(&facts, &before, drawn);
+        parts.retain(|(_, units)| !units.is_zero());
+        let last = self.payments.iter().map(|payment| &payment.is.id).max();
+        let is_excess = before.is_covered && !parts.is_empty();
+        Withdrawn {
+            parts,
+            excess_until: last.filter(|_| is_excess).cloned(),
+        }
     }
 }

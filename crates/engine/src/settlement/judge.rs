@@ -72,7 +72,7 @@ fn is_settled(verdict: Option<Verdict>) -> bool {
     !matches!(verdict, None | Some(Verdict::Screened))
 }
 
-/// The limit is set in USD; an invoice in another currency is measured by the same figure of its own.
+/// The limit is a figure of each invoice's own currency: nothing is converted.
 fn manual_review_minor(context: &Context<'_>, currency: Currency) -> Option<u64> {
     let text = context.merchant.row.manual_review_amount.as_deref()?;
     // Two decimals were checked when it was set; a currency without minor units rounds the limit down.

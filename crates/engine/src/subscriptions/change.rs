@@ -2,17 +2,16 @@
 
 use till_core::event::EventType;
 use till_core::subscription::{self, ChangeNeeded, ChargeState, Reason, When};
-use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
-use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, charge, earlier, invoice_failed};
 use super::find::find;
-use super::hold::{Locked, hold, hold_with, lock_all};
+use super::hold::{Locked, hold, hold_with};
+use super::looks::share_again;
 use super::step::{catch_up, end};
-use super::up_to_date::bring_up_to_date;
+use super::up_to_date::look_first;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -20,11 +19,13 @@ use crate::settlement::follow::period::rhythm;
 use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
-/// Periods that may be paid before they begin: two at creation where they are days, and no more for safety than this.
+/// How many future periods are searched for payments by credit. At most two can be paid ahead, at creation where
+/// periods are days; the rest is margin.
 const AHEAD_MAX: i64 = 4;
 
 impl Locked {
-    /// What the pause cancelled is not asked for any more; the first period that is still owed is the next one.
+    /// Forgives the periods whose invoices the pause cancelled, and makes the first period that is still owed the next
+    /// one.
     async fn forgive(&mut self, tx: &mut Tx, owed: &Owed) -> Result<(), Fail> {
         let forgiven: Vec<ChargeRow> = owed.forgiven.iter().map(forgiven).collect();
         tx.write(&subscriptions::charge_states(&forgiven)?).await?;
@@ -37,8 +38,9 @@ impl Locked {
         Ok(())
     }
 
-    /// Where the first period that was never paid begins after a pause: now, if it had not begun before, or the pause cancelled
-    /// what was asked for. Otherwise it is moved by as long as the pause was, and what had passed of it is charged.
+    /// Where the first period that was never paid begins after a pause: now, if it had not begun before the pause or
+    /// the pause cancelled its invoice. Otherwise it moves by the length of the pause, and the part of it that had
+    /// passed is charged.
     async fn after_the_pause(
         &self,
         tx: &mut Tx,
@@ -56,8 +58,8 @@ impl Locked {
         })
     }
 
-    /// The first period that was never paid begins at this moment. What was partly paid of it counts, and has its time again; a
-    /// period that was paid once and is not any more is owed before it.
+    /// Begins the first period that was never paid at `start`. The attempt under way keeps what was paid to it, and its
+    /// time begins again. A period that was paid once and is owed again is charged before it.
     async fn start_anew(
         &mut self,
         tx: &mut Tx,
@@ -94,11 +96,9 @@ impl Locked {
     }
 }
 
-/// The subscription as it is once all that is known of its customer was looked at.
+/// The subscription, after everything that is due about its customer was done.
 async fn up_to_date(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<SubscriptionRow, Fail> {
-    let seen = find(tx, &context.scope, id).await?;
-    lock_all(tx, context, &seen.customer, &[]).await?;
-    Box::pin(bring_up_to_date(tx, context, &seen.customer)).await?;
+    look_first(tx, context, id).await?;
     find(tx, &context.scope, id).await
 }
 
@@ -107,7 +107,7 @@ async fn found(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Locked, F
     hold(tx, context, &seen).await
 }
 
-/// Periods that credit alone has paid for and that have not begun, the last first, with what they took.
+/// Future periods paid by credit alone, latest first, each with the credit it took.
 async fn ahead(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -154,7 +154,7 @@ fn forgiven(charge: &ChargeRow) -> ChargeRow {
     }
 }
 
-/// A period that was paid once and is not any more.
+/// A period that is owed again: it was paid once, and what paid it is gone.
 #[derive(Clone, Copy, Debug)]
 struct First {
     period: i64,
@@ -162,13 +162,14 @@ struct First {
     late_at: i64,
 }
 
-/// All periods that were paid once and are not any more.
+/// The periods that are owed again, as a pause leaves them.
 struct Owed {
-    /// The first that is still asked for.
+    /// The first that the pause did not forgive.
     first: Option<First>,
-    /// Where the last one that is paid or still asked for ends.
+    /// Where the last period ends that is paid or still owed.
     until: Option<i64>,
-    /// The last attempts at those that were owed when the pause began, and whose invoices it cancelled.
+    /// The last attempts at periods that are forgiven: they were owed when the pause began, and it cancelled their
+    /// invoices.
     forgiven: Vec<ChargeRow>,
 }
 
@@ -202,7 +203,8 @@ async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
     Ok(owed)
 }
 
-/// Inside what is paid for it goes on; after it, billing starts anew. What the pause cancelled is forgiven either way.
+/// Resumes a subscription: within the paid time billing goes on as it was, after it a new period begins. Periods whose
+/// invoices the pause cancelled are forgiven either way.
 pub async fn resume(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -212,7 +214,7 @@ pub async fn resume(
     if subscription::resume(locked.row.status)? == ChangeNeeded::Unchanged {
         return Ok(SubscriptionView::of(&locked.row)?);
     }
-    // What ended while nobody was charged counts for nothing: no attempt was due.
+    // An invoice that closed while nobody was charged counts as no attempt: none was due.
     if locked.row.charge_closed {
         locked.drop_charge(tx, context).await?;
     }
@@ -233,10 +235,8 @@ pub async fn resume(
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;
     }
-    // Whoever is charged again may have been asked before others that have credit now.
-    let (scope, kind) = (&context.scope, TimerKind::ShareCredit);
-    let share = TimerRow::new(scope, kind, &locked.row.customer, context.now);
-    till_store::timers::set(tx, &[share]).await?;
+    // Credit is shared anew: this period may have been asked for before others that have credit now.
+    share_again(tx, context, &locked.row.customer).await?;
     finish(tx, context, locked).await
 }
 

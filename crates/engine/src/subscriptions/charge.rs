@@ -23,14 +23,14 @@ use crate::outbox;
 use crate::settlement::follow::period::{PeriodAttempts, grace_end, made, renew, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 
-/// Whether the payer is waiting for the invoice, or is to be reminded of it.
+/// Why a period is charged: somebody asked and waits for the invoice, or it fell due and the customer gets a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     Asked,
     Due,
 }
 
-/// Where a period begins and ends. One from before billing started anew keeps the bounds that it had.
+/// Where a period begins and ends. One from before a resumption began billing anew keeps the bounds that it had.
 pub(super) async fn bounds(
     tx: &mut Tx,
     row: &SubscriptionRow,
@@ -46,8 +46,8 @@ pub(super) async fn bounds(
     Ok(rhythm(row, plan).period(period))
 }
 
-/// The invoice of an earlier attempt at this period that somebody has paid to, or may: what becomes of it is settled
-/// before anything else is asked for.
+/// The invoice of an earlier attempt at the next period that somebody has paid to, or still may. It is resolved before
+/// the period is charged again.
 pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option<String>, Fail> {
     let (scope, id) = (&row.scope, &row.id);
     if row.charge.is_some() {
@@ -57,8 +57,8 @@ pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option
     Ok(waiting(tx, &made).await?.pop())
 }
 
-/// Those of these attempts' invoices that neither expired nor were cancelled, and those that were paid beside the one that
-/// counted.
+/// The invoices of these attempts that neither expired nor were cancelled, without the one that paid; and those of
+/// spare attempts, which were paid beside it.
 pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<String>, Fail> {
     let unpaid = made.iter().filter(|made| made.state != ChargeState::Paid);
     let ids = unpaid.filter_map(|made| Some((&made.scope, made.invoice.as_deref()?)));
@@ -118,7 +118,7 @@ pub(super) async fn charge(
     }
 }
 
-/// The next attempt at a period, as one that is open, and until when it waits.
+/// The next attempt at a period, open and without an invoice, and its time limits.
 async fn attempt(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -149,7 +149,7 @@ async fn attempt(
 }
 
 impl Locked {
-    /// This credit alone pays a period: the next one, or a later one that was paid with it before.
+    /// Pays a period by this credit alone: the next period, or a later one that was paid with it before.
     pub(super) async fn pay_by_credit(
         &mut self,
         tx: &mut Tx,
@@ -215,23 +215,23 @@ async fn invoice(
     create_billed(tx, context, &request, billed).await
 }
 
-/// What a subscription cannot be charged in: an invoice that waits for days cannot promise what a coin will be worth.
+/// Why assets whose price moves are refused: an invoice that waits for days cannot promise what a coin will be worth.
 pub(super) const NOT_STEADY: &str =
     "A subscription cannot be paid in an asset whose price moves: its invoices wait for days";
 
-/// Until when an attempt waits.
+/// The time limits of an attempt.
 #[derive(Clone, Copy, Debug)]
 struct Until {
     expires_at: i64,
-    /// What is paid in part is waited for as long as there could be attempts.
+    /// Until when an invoice that was paid in part takes the rest: for as long as there could be attempts.
     takes_until: i64,
     /// When the subscription becomes past due.
     late_at: i64,
 }
 
 impl Until {
-    /// The first attempt is open until the grace period ends, a later one for some days; none for less than the time a
-    /// renewal has at least, however late the server is.
+    /// The first attempt is open until the grace period ends, a later one for some days. None is open for less than the
+    /// lead time of a renewal, however late the server is.
     fn of(
         context: &Context<'_>,
         locked: &Locked,
@@ -260,7 +260,7 @@ impl Until {
     }
 }
 
-/// What could not be invoiced, in the words of whoever asked for it.
+/// Turns the refusal of an invoice into the refusal of the request that wanted it, with the same message.
 pub(super) fn invoice_failed(fail: Fail) -> Fail {
     match fail {
         Fail::Refused(refusal) => {

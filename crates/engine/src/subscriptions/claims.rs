@@ -1,10 +1,10 @@
-//! All that a customer's prepaid credit pays or could pay for, over all subscriptions: the periods that it has paid, those that
-//! are owed or due, and the invoices that it lowers.
+//! Collects all that a customer's prepaid credit pays or could pay for, over all subscriptions: the periods that it has
+//! paid, those that are owed or due, and the invoices that it lowers.
 
 use std::collections::BTreeMap;
 
 use till_core::asset::Registry;
-use till_core::credit::{self, FoundCredit, PeriodClaim, Takes, Value};
+use till_core::credit::{self, PeriodClaim, Takes, Value};
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Currency, Units};
 use till_core::subscription::{ChargeState, LEAD_MS, NextStep, next};
@@ -20,58 +20,62 @@ use super::hold::plan_of;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
-/// What becomes of a claim that is given other than it had.
+/// What a claim is for, which decides what becomes of it when its share of the credit changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Credit alone paid the period: with less it is unpaid, and charged anew.
+    /// Credit alone paid the period: with less credit it is unpaid, and charged anew.
     PaidByCredit,
-    /// Nobody has paid to the invoice: it asks for less where there is more, unless what was paid to it has left the chain and
-    /// may come back. Otherwise it makes room for another.
+    /// An open invoice that nobody has paid to. With more credit it asks for less, unless what was paid to it has left
+    /// the chain and may come back. Otherwise it makes room for another.
     Unpaid,
-    /// Somebody has: it asks for what is left of the price.
+    /// An invoice that somebody has paid to: it asks for what credit leaves of the price.
     PaidTo,
-    /// Nothing is made that could be paid: it is owed or due, or what was made is closed and takes nothing.
+    /// No invoice that could be paid: the period is owed or due, or its attempt is closed and takes nothing.
     Unmade,
     /// Its subscription has ended: nobody is asked for more, and the books show who bears what is gone.
     Ended,
 }
 
-/// What one period needs of credit, and has of it.
+/// One period's claim to credit: what it needs, and what it has.
 pub(super) struct Claim {
     pub(super) subscription: String,
     pub(super) period: i64,
     pub(super) charge: Option<ChargeRow>,
     pub(super) kind: Kind,
-    /// Something was paid to its invoice that has left the chain.
+    /// Something that was paid to its invoice has left the chain, and may come back.
     may_be_paid_again: bool,
+    /// All that was paid to its invoice was refunded: nobody has paid anything of the price.
+    pub(super) is_refunded: bool,
     pub(super) entries: Vec<CreditRow>,
-    /// What credit alone paid its period with when that was first asked for, or what its attempt was made
-    /// with, where that was paid to or has ended; returned or not.
+    /// The credit that is its own, returned or not: what credit alone paid the period with when it was first asked for;
+    /// or what its attempt was made with, if that was paid to or has ended.
     own: Vec<CreditRow>,
-    /// The id of the first entry about what is its own. Where that is what had paid the period at first, it is the id of then: who
-    /// comes before whom must not follow from who was given the same again last.
+    /// The id of the first entry of `own`, which decides who comes first. If the period has again what had paid it at
+    /// first, it is the id from then: the order must not follow from who was given the same again last.
     own_since: Option<String>,
-    /// Its open invoice asks for the rest, and nobody has a better right to what lowers it.
+    /// Its open invoice keeps the credit that lowers it, to which nobody has a better right.
     keeps_part: bool,
     pub(super) wanted: Value,
-    /// What it has of payments that are held or rejected, and keeps.
+    /// What it keeps in any case: credit of payments that are held or were rejected.
     pub(super) fixed: Value,
-    /// The last of all where it was not yet.
-    asked: Option<Asked>,
+    /// When its period was first asked for. If it was not yet, the claim comes last.
+    asked: Option<FirstAsked>,
     pub(super) currency: Currency,
-    /// What it takes where credit pays it in full or not at all.
+    /// How it takes credit, if credit pays its period in full or not at all.
     terms: Option<PeriodClaim>,
+    /// When its subscription ended. What the customer pays later is for something else.
+    ended_at: Option<i64>,
 }
 
-/// When a period was first asked for. What was asked for at one moment is told apart by the ids that were given then.
+/// When a period was first asked for. Among those of one moment the ids decide that were made then.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Asked {
+struct FirstAsked {
     at: i64,
     id: Option<String>,
 }
 
-/// `made` are all attempts at one period, the first first.
-async fn asked(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Option<Asked>, Fail> {
+/// Returns when the period was first charged. `made` holds all attempts at it, oldest first.
+async fn first_asked(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Option<FirstAsked>, Fail> {
     let Some(first) = made.first() else {
         return Ok(None);
     };
@@ -85,11 +89,11 @@ async fn asked(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Option<Asked>, Fail> 
     };
     let body = |id: String| id.rsplit('_').next().map(str::to_owned);
     let (at, id) = (first.created_at, id.and_then(body));
-    Ok(Some(Asked { at, id }))
+    Ok(Some(FirstAsked { at, id }))
 }
 
-/// What credit alone paid a period with when it was first asked for. Credit that came to a period later is nobody's own: whether
-/// it did depends on when somebody looked. `made` are all attempts at the period, the first first.
+/// What credit alone paid a period with when it was first asked for. Credit that came to a period later is not its own:
+/// whether it came depends on when somebody looked. `made` holds all attempts at the period, oldest first.
 async fn own(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Vec<CreditRow>, Fail> {
     let first = made.first().filter(|first| first.invoice.is_none());
     let Some(first) = first else {
@@ -104,7 +108,7 @@ fn is_same(some: &[CreditRow], others: &[CreditRow]) -> bool {
     let units = |of: &[CreditRow]| {
         let mut sums: BTreeMap<String, Units> = BTreeMap::new();
         for entry in of {
-            let sum = sums.entry(entry.payment.clone()).or_insert(Units::ZERO);
+            let sum = sums.entry(entry.payment.clone()).or_default();
             *sum = sum.plus(entry.units);
         }
         sums
@@ -113,7 +117,7 @@ fn is_same(some: &[CreditRow], others: &[CreditRow]) -> bool {
 }
 
 impl Claim {
-    /// What it has of this payment is not shared, and is not needed a second time.
+    /// Keeps an entry out of the sharing: the claim has it in any case, and needs that much less.
     pub(super) fn keep(&mut self, entry: CreditRow) {
         let fixed = worth(&[entry]);
         self.wanted = self.wanted.less(&fixed);
@@ -131,18 +135,19 @@ impl Claim {
                 .collect(),
             own_since: self.own_since.clone(),
             keeps_part: self.keeps_part,
+            ended_at: self.ended_at,
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
         }
     }
 
-    /// Whether so much pays the whole period.
+    /// Whether credit worth `value` pays the whole period.
     pub(super) fn is_paid_by(&self, value: &Value) -> bool {
         let fixed = self.fixed.clone();
         let terms = self.terms.clone();
         terms.is_some_and(|terms| PeriodClaim { fixed, ..terms }.is_paid_by(value))
     }
 
-    /// Whether its open invoice asks for less by so much, and for something still.
+    /// Whether credit worth `value` lowers the open invoice further without paying it in full.
     pub(super) fn asks_less(&self, value: &Value) -> bool {
         let is_asked = self.kind == Kind::Unpaid && self.terms.is_some();
         is_asked
@@ -151,14 +156,33 @@ impl Claim {
             && !self.is_paid_by(value)
     }
 
-    /// The top-ups that it has, or had, something of.
+    /// Whether somebody has paid a part of its invoice, and credit worth `value` is not enough for the rest.
+    pub(super) fn waits_with(&self, value: &Value) -> bool {
+        let charge = self.charge.as_ref();
+        let is_open = charge.is_some_and(|charge| charge.state != ChargeState::Paid);
+        self.kind == Kind::PaidTo && is_open && *value < self.wanted
+    }
+
+    /// Whether its invoice, of which all was refunded, makes room for credit worth `value`, which pays the whole
+    /// period.
+    pub(super) fn makes_room(&self, value: &Value) -> bool {
+        self.is_refunded && *value >= self.wanted && !self.wanted.is_zero()
+    }
+
+    /// Has it take its whole price or nothing. Returns whether it would have taken a part.
+    pub(super) fn take_no_part(&mut self) -> bool {
+        let parts = self.terms.as_mut().filter(|of| of.takes == Takes::Some);
+        parts.map(|terms| terms.takes = Takes::All).is_some()
+    }
+
+    /// The invoices of the top-ups that it has, or had, credit of.
     pub(super) fn top_ups(&self) -> impl Iterator<Item = &String> {
         let of = self.entries.iter().chain(&self.own);
         of.map(|entry| &entry.top_up)
     }
 }
 
-/// A subscription whose claims are looked for.
+/// A subscription whose claims are collected, with what they depend on.
 struct Payer<'p> {
     row: &'p SubscriptionRow,
     plan: &'p PlanRow,
@@ -178,7 +202,7 @@ impl Payer<'_> {
         Value::of(Units(plan.amount_minor.into()), plan.currency.decimals())
     }
 
-    /// `paid_with` is what paid the period once.
+    /// How a period takes credit. `paid_with` is what paid it once, and is enough if it gets that again.
     fn terms(&self, takes: Takes, paid_with: &[CreditRow]) -> PeriodClaim {
         PeriodClaim {
             subscription: self.row.id.clone(),
@@ -191,19 +215,19 @@ impl Payer<'_> {
         }
     }
 
-    /// Whether nothing of what the customer had paid has left the chain or come back since a period was paid: nobody has a better
-    /// right to what it has.
+    /// Whether nothing that the customer had paid has left the chain or come back since an attempt was made: then
+    /// nobody has a better right to the credit that it has.
     fn is_undisturbed(&self, charge: &ChargeRow) -> bool {
         self.moved_at.is_none_or(|at| at < charge.created_at)
     }
 
-    /// Whether the time to charge a period that begins then has come.
+    /// Whether a period that begins at `start` may be charged by now.
     fn is_time_for(&self, start: i64) -> bool {
         start.saturating_sub(LEAD_MS) <= self.now
     }
 
-    /// Whether an attempt at the next period is to be made at once. An attempt at a later one makes room for it, and one that
-    /// somebody has paid to is made already.
+    /// Whether the next period is to be charged at once. An attempt under way at a later period makes room for that; an
+    /// attempt at the next period itself is made already.
     fn is_due(&self, made: &[Claim]) -> bool {
         let row = self.row;
         let charges = || made.iter().filter(|claim| claim.kind != Kind::Unmade);
@@ -220,7 +244,7 @@ impl Payer<'_> {
     }
 }
 
-/// All that the customer's credit pays or could pay for now, by when it was first asked for.
+/// All claims to a customer's credit, in the order in which their periods were first asked for.
 pub(super) async fn claims(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -248,6 +272,11 @@ pub(super) async fn claims(
         numbers.extend(own.map(|(_, number)| *number));
         numbers.sort_unstable();
         numbers.dedup();
+        // As long as nothing has left the chain, years of paid periods are not looked at one by one.
+        if moved_at.is_none() {
+            let paid = subscriptions::paid_charges(tx, scope, &row.id).await?;
+            numbers.retain(|number| paid.binary_search(number).is_err());
+        }
         let mut made = Vec::with_capacity(numbers.len());
         for number in numbers {
             let of = entries.remove(&(row.id.clone(), number));
@@ -268,36 +297,9 @@ pub(super) async fn claims(
     Ok(claims)
 }
 
-/// While an earlier period is paid in part and waits for the rest, no later one of its subscription is asked for: a part is of no use
-/// to it. `given` is what each is given otherwise: one that has its rest by that waits for nothing. Says whether that changes anything.
-pub(super) fn part_after_part(claims: &mut [Claim], given: &[FoundCredit]) -> bool {
-    let mut waiting: BTreeMap<String, i64> = BTreeMap::new();
-    for (claim, found) in claims.iter().zip(given) {
-        let charge = claim.charge.as_ref();
-        let is_open = charge.is_some_and(|charge| charge.state != ChargeState::Paid);
-        if claim.kind == Kind::PaidTo && is_open && found.value < claim.wanted {
-            let first = waiting.entry(claim.subscription.clone());
-            let first = first.or_insert(claim.period);
-            *first = (*first).min(claim.period);
-        }
-    }
-    let mut is_changed = false;
-    for claim in claims {
-        let first = waiting.get(&claim.subscription);
-        if let (Some(terms), Some(first)) = (&mut claim.terms, first)
-            && claim.period > *first
-            && terms.takes == Takes::Some
-        {
-            terms.takes = Takes::All;
-            is_changed = true;
-        }
-    }
-    is_changed
-}
-
 impl Payer<'_> {
-    /// The periods that are owed, because what had paid them is gone or they were asked for before that, and the next one where
-    /// it is due.
+    /// The claims of periods that no attempt is under way for: those that are owed, because what paid them is gone or
+    /// because they were asked for before it was, and the next one if it is due.
     async fn unmade(&self, tx: &mut Tx, made: &[Claim]) -> Result<Vec<Claim>, Fail> {
         let row = self.row;
         if row.cancelled_at.is_some() {
@@ -355,20 +357,22 @@ impl Payer<'_> {
             charge: None,
             kind: Kind::Unmade,
             may_be_paid_again: false,
+            is_refunded: false,
             entries: Vec::new(),
             own,
             own_since,
             keeps_part: false,
             wanted,
             fixed: Value::zero(),
-            asked: asked(tx, attempts).await?,
+            asked: first_asked(tx, attempts).await?,
             currency: self.plan.currency,
             terms: Some(terms),
+            ended_at: None,
         })
     }
 
-    /// While nobody is charged a period takes no other credit than what had paid it before, and neither does one whose next
-    /// attempt comes later.
+    /// How an owed period takes credit. While nobody is charged, and while its next attempt comes later, it takes none
+    /// but what had paid it before.
     fn owed_takes(&self, attempts: &[&ChargeRow], is_next: bool, is_due: bool) -> Takes {
         let last = attempts.last();
         let has_begun = last.is_some_and(|last| self.is_time_for(last.period_start));
@@ -380,7 +384,7 @@ impl Payer<'_> {
         }
     }
 
-    /// `all` is what the attempt has, and what it had where it may have that again.
+    /// The claim of an attempt. `all` is the credit that it has, and what it had if it may have that again.
     async fn claim(&self, tx: &mut Tx, number: i64, all: Vec<CreditRow>) -> Result<Claim, Fail> {
         let row = self.row;
         let charge = subscriptions::charge(tx, &row.scope, &row.id, number).await?;
@@ -392,7 +396,7 @@ impl Payer<'_> {
         let kind = kind(row, &charge, invoice.as_ref());
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, charge.period).await?;
         let made: Vec<&ChargeRow> = made.iter().collect();
-        let asked = asked(tx, &made).await?;
+        let asked = first_asked(tx, &made).await?;
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
         let keeps_part = kind == Kind::Unpaid && self.is_undisturbed(&charge);
@@ -420,8 +424,17 @@ impl Payer<'_> {
             }
             _ => false,
         };
+        let is_open = kind == Kind::PaidTo && charge.state != ChargeState::Paid;
+        let is_refunded = is_open && invoice.as_ref().is_some_and(asks_for_all);
         let takes = self.takes(kind, &charge);
-        let terms = takes.map(|takes| self.terms(takes, paid_with));
+        // An invoice tolerates what it was made with, whatever the merchant has set since.
+        let tolerance_bps = invoice
+            .as_ref()
+            .map_or(self.tolerance_bps, |it| it.tolerance_bps);
+        let terms = takes.map(|takes| PeriodClaim {
+            tolerance_bps,
+            ..self.terms(takes, paid_with)
+        });
         Ok(Claim {
             subscription: row.id.clone(),
             period: charge.period,
@@ -431,16 +444,18 @@ impl Payer<'_> {
             charge: Some(charge),
             kind,
             may_be_paid_again,
+            is_refunded,
             entries,
             own,
             own_since,
             keeps_part,
             fixed: Value::zero(),
             terms,
+            ended_at: row.cancelled_at,
         })
     }
 
-    /// What of others' credit pays a period that was made, where that is all or nothing.
+    /// How an attempt takes other credit than its own, if credit pays its period in full or not at all.
     fn takes(&self, kind: Kind, charge: &ChargeRow) -> Option<Takes> {
         let is_next = charge.period == self.row.next_period;
         match kind {
@@ -468,7 +483,9 @@ impl Payer<'_> {
         match (kind, invoice) {
             (Kind::Unmade, _) => Value::zero(),
             (Kind::Unpaid, _) if self.is_charging() => self.price(),
-            (Kind::PaidTo, Some(invoice)) if invoice.status == InvoiceStatus::PartiallyPaid => {
+            (Kind::PaidTo, Some(invoice))
+                if invoice.status == InvoiceStatus::PartiallyPaid && self.is_charging() =>
+            {
                 had.plus(&remaining(invoice))
             }
             // What it had of a payment that is there again it has again.
@@ -495,6 +512,17 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
         }
         _ => Kind::PaidTo,
     }
+}
+
+/// Whether an invoice that was paid in part asks for as much as if nothing had been paid.
+fn asks_for_all(invoice: &InvoiceRow) -> bool {
+    let (status, remaining) = (invoice.status, invoice.summary.remaining.as_ref());
+    let asks = |asset: &str, units: Units| {
+        let mut options = invoice.options.iter();
+        options.any(|option| option.asset == *asset && units >= option.due)
+    };
+    status == InvoiceStatus::PartiallyPaid
+        && remaining.is_some_and(|(asset, units)| asks(asset, *units))
 }
 
 /// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.

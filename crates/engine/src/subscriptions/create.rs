@@ -1,4 +1,4 @@
-//! Subscribing.
+//! Creates subscriptions.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> Su
     row
 }
 
-/// An id inside a body that is nobody's is the body's fault.
+/// The refusal of an unknown id in a request body: status 400, with the parameter's name.
 fn missing_inside<T>(what: &str, id: &str, scope: &Scope, in_other_mode: Option<T>) -> Refusal {
     let missing = missing_or_in_mode(what, id, scope, in_other_mode);
     missing.param(what).in_body()

@@ -1,4 +1,4 @@
-//! What an invoice asks for when the credit that lowered it is not what it was.
+//! What an invoice asks for once the credit that lowers it has changed.
 
 use till_core::asset::Registry;
 use till_core::credit::{Drawn, Value};
@@ -8,7 +8,7 @@ use till_core::pricing::at_par;
 use till_store::credits::CreditRow;
 use till_store::invoices::InvoiceRow;
 
-/// What is left of the price after credit of this value is due, whatever was before.
+/// Has an invoice ask for its price less credit of this value, whatever it asked for before.
 pub(super) fn ask_for_the_rest(invoice: &mut InvoiceRow, credit: &Value) {
     let rest = Drawn::leaving(credit, invoice.amount_minor, invoice.currency);
     let mut options = std::mem::take(&mut invoice.options);
@@ -20,7 +20,7 @@ pub(super) fn ask_for_the_rest(invoice: &mut InvoiceRow, credit: &Value) {
     invoice.due_minor = (!credit.is_zero()).then_some(due_minor);
 }
 
-/// By how much credit has lowered it.
+/// By how much credit has lowered an invoice.
 pub(super) fn lowered(invoice: &InvoiceRow) -> Value {
     let lowered = |option: &PayOption| {
         let whole = par(invoice, option)?;
@@ -51,7 +51,7 @@ fn whole(invoice: &InvoiceRow, option: &PayOption) -> Units {
     })
 }
 
-/// The same where the asset is a stablecoin, as in all that a subscription asks for.
+/// The whole price at par. None unless the asset is a stablecoin, as in all that a subscription asks for.
 fn par(invoice: &InvoiceRow, option: &PayOption) -> Option<Units> {
     let asset = Registry::builtin().asset(&option.asset)?;
     asset.currency.as_ref()?;

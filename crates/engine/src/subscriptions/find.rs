@@ -1,4 +1,4 @@
-//! Finding one by its id, or saying what the id is of.
+//! Finds a subscription by its id, or says what is wrong with the id.
 
 use till_core::error::Refusal;
 use till_core::id::IdKind;

@@ -25,10 +25,11 @@ pub(super) struct Locked {
     pub(super) charge: Option<ChargeRow>,
     /// Its invoice, if that may still be paid.
     pub(super) invoice: Option<LockedInvoice>,
-    /// The invoice of another attempt, where that was asked for.
+    /// The invoice of another attempt, if the caller named one.
     pub(super) other: Option<LockedInvoice>,
     pub(super) purse: Purse,
-    /// Another attempt is under way than the one that all this is about: somebody has to look again.
+    /// Settling an invoice has changed which attempt is under way: what is held here does not fit any more, and another
+    /// step is needed.
     pub(super) is_stale: bool,
 }
 
@@ -41,7 +42,8 @@ impl Locked {
         })
     }
 
-    /// The same, or its time is over and nobody has noticed yet.
+    /// Whether there is an open invoice that nothing was paid to, or one that has expired so without that being written
+    /// yet.
     pub(super) fn has_nothing(&self, context: &Context<'_>) -> bool {
         let open = self.invoice.as_ref();
         let is_over = |held: &LockedInvoice| {
@@ -50,7 +52,7 @@ impl Locked {
         self.is_unpaid(context) || open.is_some_and(is_over)
     }
 
-    /// Cancels the open invoice; its subscription follows. Whatever was paid to it is the payer's again.
+    /// Cancels the open invoice, and updates the subscription with it. What was paid to it can be refunded.
     pub(super) async fn cancel_invoice(
         &mut self,
         tx: &mut Tx,
@@ -63,7 +65,7 @@ impl Locked {
         self.settle(tx, context, held).await.map(drop)
     }
 
-    /// Writes what became of an invoice; its subscription follows.
+    /// Settles an invoice, which updates its subscription, and reads the subscription again.
     pub(super) async fn settle(
         &mut self,
         tx: &mut Tx,
@@ -79,13 +81,32 @@ impl Locked {
         Ok(settled)
     }
 
-    /// Cancels the open invoice, and charges nothing for now.
+    /// Withdraws the attempt under way: cancels its invoice, and does not charge the period for now.
     pub(super) async fn withdraw(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
     ) -> Result<(), Fail> {
         self.withdraw_as(tx, context, ChargeState::Withdrawn).await
+    }
+
+    /// Withdraws another attempt than the one under way: cancels its invoice, which is held as `other`.
+    pub(super) async fn withdraw_other(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut charge: ChargeRow,
+    ) -> Result<(), Fail> {
+        let Some(mut held) = self.other.take() else {
+            return Ok(());
+        };
+        held.invoice.is.cancelled_at = Some(held.moment(context));
+        self.settle(tx, context, held).await?;
+        charge.state = ChargeState::Withdrawn;
+        Ok(tx
+            .write(&subscriptions::charge_states([&charge])?)
+            .await
+            .map(drop)?)
     }
 
     pub(super) async fn withdraw_as(
@@ -102,7 +123,7 @@ impl Locked {
         self.set_down(context.now)
     }
 
-    /// The period is not charged for now, and what was set aside for it is the customer's again. It is as late as it was.
+    /// Stops charging the period for now, and returns the credit reserved for it. Its grace ends when it did.
     pub(super) fn set_down(&mut self, at: i64) -> Result<(), Fail> {
         let late_at = self.row.grace_end;
         self.end_charge(at)?;
@@ -110,8 +131,8 @@ impl Locked {
         Ok(())
     }
 
-    /// The period is not charged for now, and its invoice waits for its turn: what was set aside for it stays with it, for it
-    /// asks for the rest meanwhile.
+    /// Stops charging the period for now, and leaves its invoice waiting for its turn. Reserved credit stays with the
+    /// invoice, which asks for the rest meanwhile.
     pub(super) fn put_by(&mut self) {
         let late_at = self.row.grace_end;
         if let Some(charge) = self.row.charge {
@@ -122,7 +143,7 @@ impl Locked {
         self.row.grace_end = late_at;
     }
 
-    /// Nothing is charged any more, and what was set aside for it is the customer's again.
+    /// Ends the attempt under way, and returns the credit reserved for it.
     pub(super) fn end_charge(&mut self, at: i64) -> Result<(), Fail> {
         self.purse.give_back(at)?;
         self.charge = None;
@@ -131,7 +152,8 @@ impl Locked {
     }
 }
 
-/// `seen` is the subscription as it was before anything was locked.
+/// Locks a subscription and all that a change of it may touch. `seen` is its row as read before: if another attempt is
+/// under way by now, the unit of work is run again.
 pub(super) async fn hold(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -140,7 +162,7 @@ pub(super) async fn hold(
     hold_with(tx, context, seen, None, Vec::new()).await
 }
 
-/// The same, with the invoice of another attempt, and more top-ups beside those of the customer's credit.
+/// Like [`hold`], with the invoice of another attempt, and with more top-ups than those of the customer's credit.
 pub(super) async fn hold_with(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -203,8 +225,8 @@ pub(super) async fn plan_of(
     plan.ok_or_else(|| Fail::broken("a subscription's plan is missing"))
 }
 
-/// Several looks touch several subscriptions, each with its invoices: all that they may touch is locked before the first of
-/// them, the invoices first, as everywhere.
+/// Locks all that these timers of a customer may touch, before the first of them is run: the invoices first, then the
+/// subscriptions, as everywhere.
 pub(super) async fn lock_all(
     tx: &mut Tx,
     context: &Context<'_>,

@@ -7,6 +7,7 @@ mod create;
 mod due;
 mod find;
 mod hold;
+mod looks;
 pub mod plans;
 mod purse;
 mod remind;
@@ -20,11 +21,13 @@ pub use create::{NewSubscription, create};
 pub use resolve::resolve;
 pub use share::share_credit;
 pub use step::step;
+pub use up_to_date::look_first;
 
 use find::find;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_core::subscription::Status;
+use till_store::ReadSource;
 use till_store::subscriptions::SubscriptionFilter;
 
 use crate::base::Engine;
@@ -37,14 +40,14 @@ pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<Subscr
 }
 
 pub async fn list(
-    engine: &Engine,
+    reads: &ReadSource,
     scope: &Scope,
     status: Option<Status>,
     customer: Option<String>,
     page: &Page,
 ) -> Result<Paged<SubscriptionView>, Fail> {
     let filter = SubscriptionFilter { status, customer };
-    let mut reader = engine.db.read().await?;
+    let mut reader = reads.read();
     let rows = till_store::subscriptions::list(&mut reader, scope, filter, &page.and_one()).await?;
     page.cut(rows, |row| &row.id)
         .try_map(|row| Ok(SubscriptionView::of(&row)?))

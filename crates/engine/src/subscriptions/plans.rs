@@ -9,7 +9,7 @@ use till_core::plan::{PlanStatus, check_interval};
 use till_core::pricing::price_minor;
 use till_core::scope::Scope;
 use till_store::plans::PlanRow;
-use till_store::{Queries, Tx};
+use till_store::{Queries, ReadSource, Tx};
 
 use super::charge::NOT_STEADY;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
@@ -40,13 +40,15 @@ pub async fn create(
     let currency = Currency::parse(&request.currency).ok_or_else(offers::unknown_currency)?;
     let amount_minor = price_minor("amount", &request.amount, currency)?;
     check_interval(request.interval, request.interval_count)?;
-    if let Some(assets) = &request.assets {
-        offers::offered(context, assets, "assets", currency)?;
-        offers::steady(context, Some(assets), NOT_STEADY)?;
+    let mut assets = None;
+    if let Some(named) = &request.assets {
+        let offered = offers::offered(context, named, "assets", currency)?;
+        offers::steady(context, Some(named), NOT_STEADY)?;
+        assets = Some(offers::codes(&offered));
     }
     if !offers::has_stablecoin(context, currency) {
         let message = format!(
-            "No asset is priced in {}, so nobody could pay",
+            "No asset is priced in {}, so nobody could pay.",
             currency.code()
         );
         let refusal = Refusal::new(Code::CurrencyUnsupported, message).param("currency");
@@ -68,7 +70,7 @@ pub async fn create(
         trial_days: request.trial_days,
         grace_days: request.grace_days,
         max_attempts: request.max_attempts,
-        assets: request.assets.clone(),
+        assets,
         billing_timezone,
         created_at: context.now,
     };
@@ -92,8 +94,8 @@ pub async fn archive(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Pla
     Ok(PlanView::of(&row))
 }
 
-pub async fn list(engine: &Engine, scope: &Scope, page: &Page) -> Result<Paged<PlanView>, Fail> {
-    let mut reader = engine.db.read().await?;
+pub async fn list(reads: &ReadSource, scope: &Scope, page: &Page) -> Result<Paged<PlanView>, Fail> {
+    let mut reader = reads.read();
     let rows = till_store::plans::list(&mut reader, scope, &page.and_one()).await?;
     Ok(page.cut(rows, |row| &row.id).map(|row| PlanView::of(&row)))
 }

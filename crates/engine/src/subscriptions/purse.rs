@@ -1,6 +1,6 @@
-//! A customer's prepaid credit while a charge may take of it: the payments that it is in, held with their invoices, and
-//! what is set aside of them. Everything is worked out here and written at the end, so that credit that is returned and
-//! set aside again has not moved.
+//! A customer's prepaid credit, locked for one change: the payments that it is in, with their invoices, and what is
+//! reserved of them. Everything is worked out in memory and written at the end, so that credit that is returned and
+//! reserved again does not move in the books.
 
 use till_core::asset::Registry;
 use till_core::credit::{self, Claim, CreditSource, Drawn, FoundCredit, Value};
@@ -20,16 +20,17 @@ use crate::settlement::{Change, LockedInvoice, Tracked, settle_all};
 #[derive(Default)]
 pub(super) struct Purse {
     held: Vec<LockedInvoice>,
-    /// What the charge under way has set aside.
+    /// The credit entries reserved for the charge under way.
     aside: Vec<Tracked<CreditRow>>,
-    /// What is new and has paid for its period, and what was returned.
+    /// New entries that have paid for their period, and entries that were returned: both are written at the end.
     used: Vec<CreditRow>,
     returned: Vec<CreditRow>,
-    /// What may be taken of each payment, where the rest is for others.
+    /// If there is a limit, how much may be taken of each payment: the rest is for others.
     only: Option<Vec<(String, Units)>>,
 }
 
-/// The top-ups that a charge of this customer could take of, and those that the one under way took of.
+/// The invoices of top-ups that a charge of this customer could draw on, and of those that the charge under way drew
+/// on.
 pub(super) async fn top_ups(
     q: &mut impl Queries,
     scope: &Scope,
@@ -72,7 +73,8 @@ fn not_held(payment: &str) -> Fail {
 }
 
 impl Purse {
-    /// The caller holds these top-ups, and then the subscription.
+    /// Opens the purse. The caller has locked these top-ups, and then the subscription; if credit of another was
+    /// reserved meanwhile, the unit of work is run again.
     pub(super) async fn open(
         tx: &mut Tx,
         scope: &Scope,
@@ -104,7 +106,7 @@ impl Purse {
             .ok_or_else(|| not_held(id))
     }
 
-    /// What the charge had set aside is the customer's again.
+    /// Returns all that is reserved for the charge under way to the customer.
     pub(super) fn give_back(&mut self, at: i64) -> Result<(), Fail> {
         for entry in std::mem::take(&mut self.aside) {
             self.put_in(&entry.is)?;
@@ -115,7 +117,7 @@ impl Purse {
         Ok(())
     }
 
-    /// The same with one that is written down, whichever charge had set it aside.
+    /// Returns a stored credit entry to the customer, whichever charge reserved it.
     pub(super) fn take_back(&mut self, entry: CreditRow, at: i64) -> Result<(), Fail> {
         self.aside.retain(|aside| aside.is.id != entry.id);
         self.put_in(&entry)?;
@@ -123,18 +125,18 @@ impl Purse {
         Ok(())
     }
 
-    /// From now on no more than this is taken, with what the charge has set aside.
+    /// Limits how much may be taken of each payment, counting what is reserved already.
     pub(super) fn take_only(&mut self, of: Vec<(String, Units)>) {
         self.only = Some(of);
     }
 
-    /// Whether the rest is for others.
+    /// Whether it is limited what may be taken.
     pub(super) fn takes_only_some(&self) -> bool {
         self.only.is_some()
     }
 
-    /// Whether what was taken of a payment stays taken: used is used, though the payment is held by now, or was rejected, and
-    /// what is used up says nothing of that itself.
+    /// Whether used credit of a payment stays used, because the payment is held by now or was rejected. That is
+    /// assessed as if nothing were used, for a payment that is used up does not show it.
     pub(super) fn stays_taken(&self, at: i64, id: &str) -> Result<bool, Fail> {
         let is_in = |held: &&LockedInvoice| held.payments.iter().any(|it| it.is.id == id);
         let held = self.held.iter().find(is_in);
@@ -147,12 +149,13 @@ impl Purse {
         Ok(status.is_some_and(|status| is_kept.contains(&status)))
     }
 
-    /// What was taken is there to be shared anew; who has it then is said by `replace`.
+    /// Puts an entry's credit back into the purse without writing anything; `replace` writes who gets it.
     pub(super) fn lay_open(&mut self, entry: &CreditRow) -> Result<(), Fail> {
         self.put_in(entry)
     }
 
-    /// Gives an attempt this in place of what was laid open. What is the same is not written again.
+    /// Gives an attempt these amounts in place of its entries that were laid open. Entries of the same amount stay as
+    /// they are; the others are returned.
     pub(super) fn replace(
         &mut self,
         context: &Context<'_>,
@@ -187,17 +190,17 @@ impl Purse {
         Ok(())
     }
 
-    /// What a price would take. Nothing is set aside yet.
+    /// What charging a price would draw. Nothing is reserved yet.
     pub(super) fn draw(&self, at: i64, price_minor: u64, currency: Currency) -> Drawn {
         credit::draw(&self.sources(at, currency), price_minor, currency)
     }
 
-    /// What there is of a value, in the currency's major units.
+    /// How much of a value can be drawn, and from which payments.
     pub(super) fn find(&self, at: i64, value: &Value, currency: Currency) -> FoundCredit {
         credit::find(&self.sources(at, currency), value)
     }
 
-    /// What each of these claims is given of what is left.
+    /// Shares what is left among these claims: what each of them gets.
     pub(super) fn share(&self, at: i64, claims: &[Claim], currency: Currency) -> Vec<FoundCredit> {
         credit::share(&self.sources(at, currency), claims)
     }
@@ -221,8 +224,8 @@ impl Purse {
         Units(units.0.min(left))
     }
 
-    /// What the customer has left in the currency, what was seen first first: that stays so when it leaves the chain and comes
-    /// back.
+    /// The payments that have credit left in a currency, first seen first: that order stays when one leaves the chain
+    /// and comes back.
     fn sources(&self, at: i64, currency: Currency) -> Vec<CreditSource<'_>> {
         let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();
         for held in &self.held {
@@ -240,6 +243,7 @@ impl Purse {
         left.into_iter()
             .map(|(payment, units, decimals)| CreditSource {
                 payment: &payment.id,
+                seen_at: payment.first_seen_at,
                 units: self.allowed(&payment.id, units),
                 decimals,
             })
@@ -257,7 +261,7 @@ impl Purse {
         self.put_aside(context, charge, from, true)
     }
 
-    /// The same for one that had credit before.
+    /// Reserves prepaid credit for a charge that had some before.
     pub(super) fn set_aside_again(
         &mut self,
         context: &Context<'_>,
@@ -277,6 +281,9 @@ impl Purse {
         for (id, units) in from {
             let payment = self.payment(id)?;
             payment.credit_used = payment.credit_used.plus(*units);
+            if payment.credit_used > payment.units {
+                return Err(Fail::broken(format!("more of {id} is used than there is")));
+            }
             let entry = CreditRow {
                 scope: context.scope.clone(),
                 id: context.engine.ids.make(IdKind::CreditEntry),
@@ -295,7 +302,7 @@ impl Purse {
         Ok(())
     }
 
-    /// What was set aside for this attempt has paid for its period.
+    /// Counts what is reserved for an attempt as used: it has paid for its period.
     pub(super) fn use_up(&mut self, charge: i64) {
         let aside = std::mem::take(&mut self.aside).into_iter();
         let (of_it, others) = aside.partition(|entry| entry.is.charge == charge);
@@ -308,9 +315,9 @@ impl Purse {
         self.used.extend(new.map(|entry| entry.is));
     }
 
-    /// Writes what became of the credit.
+    /// Writes all changes: settles the top-ups whose credit moved, and stores entries that are new or were returned.
     pub(super) async fn close(mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
-        // What is still set aside is written down like what was used: what becomes of its charge says which it is.
+        // Reserved entries are stored like used ones: the state of their charge says which they are.
         let aside = std::mem::take(&mut self.aside);
         self.write_down(aside);
         let changed = self

@@ -1,9 +1,9 @@
-//! An attempt that is not the one under way, and whose invoice has changed all the same: a payment was made in time and seen
-//! late, came back after it had left the chain, or left it while another period was being charged.
+//! Resolves an attempt that is not under way, and whose invoice has changed all the same: a payment was made in time and
+//! seen late, came back after it had left the chain, or left it while another period was being charged.
 //!
-//! A period is paid by one attempt, and one invoice at a time may be paid for it. Who was paid in full has paid for the
-//! period; who was paid in part goes on; and when the period has another attempt that somebody has paid to, all that
-//! this one has is the payer's again.
+//! One attempt pays a period, and one invoice at a time may be paid for it. An attempt that was paid in full has paid the
+//! period; one that was paid in part goes on. If somebody has paid to another attempt at the period, all that was paid to
+//! this one can be refunded.
 
 use till_core::event::EventType;
 use till_core::invoice::Status as InvoiceStatus;
@@ -16,6 +16,7 @@ use till_store::subscriptions::{self, ChargeRow};
 use super::charge::waiting;
 use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
+use super::looks::share_again;
 use super::step::{catch_up, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -47,7 +48,7 @@ pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Resul
     Box::pin(catch_up(tx, context, locked)).await.map(drop)
 }
 
-/// What an attempt has set aside, and what credit alone paid its period with.
+/// The credit reserved for an attempt, and that with which credit alone paid the same period.
 async fn aside_for(tx: &mut Tx, charge: &ChargeRow) -> Result<Vec<CreditRow>, Fail> {
     let (scope, id) = (&charge.scope, &charge.subscription);
     let mut aside = credits::of_charge(tx, scope, id, charge.number).await?;
@@ -141,8 +142,8 @@ impl Locked {
         self.go_on(tx, context, charge, held, &passed).await
     }
 
-    /// Whether an attempt whose invoice was cancelled through no fault of its payer was paid to before that, by what is on the
-    /// chain now and has not been promised back.
+    /// Whether an attempt may count again whose invoice was cancelled through no fault of its payer: it was paid to
+    /// before that, by what is on the chain now and was not promised back.
     fn may_count_again(&self, charge: &ChargeRow, held: &LockedInvoice) -> bool {
         let Some(at) = held.invoice.is.cancelled_at else {
             return false;
@@ -155,8 +156,8 @@ impl Locked {
             && !is_promised(held)
     }
 
-    /// Whether the attempt under way makes room for another at the same period: where nobody has paid to it, where the other is
-    /// paid in full, and else where the other was made before it.
+    /// Whether the attempt under way makes room for another at the same period: if nobody has paid to it; and, unless
+    /// it is under review, if the other is paid in full or was made before it.
     fn makes_room(&self, context: &Context<'_>, other: &ChargeRow, state: ChargeState) -> bool {
         let (Some(rival), Some(held)) = (&self.charge, &self.invoice) else {
             return true;
@@ -168,7 +169,7 @@ impl Locked {
         }
     }
 
-    /// What the attempt had set aside is the customer's again.
+    /// Returns the credit reserved for the attempt to the customer.
     fn give_back(&mut self, context: &Context<'_>, aside: Vec<CreditRow>) -> Result<(), Fail> {
         for entry in aside {
             self.purse.take_back(entry, context.now)?;
@@ -176,8 +177,8 @@ impl Locked {
         Ok(())
     }
 
-    /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits and takes the
-    /// rest meanwhile.
+    /// Handles an attempt at a later period while an earlier one is owed. An invoice that nobody has paid to is
+    /// cancelled; any other waits, and takes the rest meanwhile.
     async fn wait_for_its_turn(
         &mut self,
         tx: &mut Tx,
@@ -207,7 +208,7 @@ impl Locked {
         Ok(())
     }
 
-    /// The attempt goes on, or has paid for its period.
+    /// Has the attempt count: as the payment of its period, or as the attempt under way.
     async fn go_on(
         &mut self,
         tx: &mut Tx,
@@ -249,11 +250,12 @@ impl Locked {
         tx.write(&subscriptions::charge_states([&charge])?).await?;
         match charge.state {
             ChargeState::Paid => self.look_at_others(tx, context, charge.period).await,
-            _ => Ok(()),
+            // It asks for its rest again, for which there may be credit.
+            _ => share_again(tx, context, &self.row.customer).await,
         }
     }
 
-    /// A pause may have moved the period since.
+    /// Moves the attempt to where its period is by now: a pause may have moved it.
     pub(super) fn move_to_its_place(&self, charge: &mut ChargeRow) {
         let (start, end) = rhythm(&self.row, &self.plan).period(charge.period);
         if start != charge.period_start {
@@ -262,7 +264,8 @@ impl Locked {
         (charge.period_start, charge.period_end) = (start, end);
     }
 
-    /// Sets aside again what had lowered the invoice. What is not there any more is due; says whether anything is.
+    /// Reserves again the credit that had lowered the invoice. Returns whether some of it is gone; the invoice asks for
+    /// that, then.
     fn lower_again(
         &mut self,
         context: &Context<'_>,
@@ -279,7 +282,8 @@ impl Locked {
         Ok(is_short)
     }
 
-    /// An invoice of what has ended takes nothing more. One that was paid in full all the same is the one that was.
+    /// Closes an attempt's invoice after its subscription ended. If it was paid in full before, that attempt counts as
+    /// the period's payment.
     async fn leave(
         &mut self,
         tx: &mut Tx,
@@ -300,8 +304,8 @@ impl Locked {
         self.settle(tx, context, held).await.map(drop)
     }
 
-    /// Once a period is paid, what came in for its other attempts is not needed, and once it is not any more it may be: they are
-    /// looked at again.
+    /// Has the other attempts at a period resolved again. What was paid to them is not needed once the period is paid,
+    /// and may be once it is not any more.
     pub(super) async fn look_at_others(
         &self,
         tx: &mut Tx,
@@ -314,14 +318,14 @@ impl Locked {
         resolve_later(tx, context, &others).await
     }
 
-    /// Until when an invoice takes the rest that is given its time again.
+    /// Until when an invoice that gets its time again takes the rest: as long as the attempts that are left.
     pub(super) fn more_time(&self, context: &Context<'_>, attempt: u32) -> i64 {
         let left = i64::from(self.plan.max_attempts.saturating_sub(attempt)) + 1;
         let life_ms = context.engine.config.attempt_ms.saturating_mul(left);
         context.now.saturating_add(life_ms.max(LEAD_MS))
     }
 
-    /// What is paid in part has its time again.
+    /// Gives the open invoice its time again, in which it takes the rest.
     pub(super) async fn give_time(
         &mut self,
         tx: &mut Tx,
@@ -335,7 +339,7 @@ impl Locked {
     }
 }
 
-/// What a charge is by its invoice, whose time may be over though nobody has looked yet.
+/// The state of a charge by its invoice now, though the invoice's time may be over without that being written yet.
 fn by_now(context: &Context<'_>, held: &LockedInvoice) -> ChargeState {
     let at = held.moment(context);
     let assessed = held.assess(at);
@@ -346,7 +350,8 @@ fn is_partly(context: &Context<'_>, held: &LockedInvoice) -> bool {
     held.assess(held.moment(context)).status == InvoiceStatus::PartiallyPaid
 }
 
-/// The attempt was paid beside the one that counts, and may count when that one does not any more.
+/// Marks an attempt that was paid beside the counting one as `Spare`: it may count if the other is reversed. `Closed`
+/// if what was paid to it was promised back.
 async fn spare(tx: &mut Tx, mut charge: ChargeRow, is_spent: bool) -> Result<(), Fail> {
     charge.state = match is_spent {
         true => ChargeState::Closed,
@@ -356,7 +361,8 @@ async fn spare(tx: &mut Tx, mut charge: ChargeRow, is_spent: bool) -> Result<(),
     Ok(())
 }
 
-/// Nothing that could count is left of an attempt that was paid beside another; what comes back of it may.
+/// Withdraws a spare attempt of which nothing is left that could count. Should a payment to it come back, it may count
+/// again.
 async fn forget_spare(tx: &mut Tx, mut charge: ChargeRow) -> Result<(), Fail> {
     if charge.state == ChargeState::Spare {
         charge.state = ChargeState::Withdrawn;

@@ -1,7 +1,8 @@
-//! A customer's prepaid credit, shared anew among all that it pays for, over all subscriptions: whenever some of it left the chain,
-//! came in or came free, and whenever something that was paid is not any more. What paid a period when it was first asked for is
-//! its own; of the rest the one that was asked for first is given first, whatever was told first. So which of several
-//! periods and subscriptions is paid depends on what is on the chain, and not on the order in which that became known.
+//! Shares a customer's prepaid credit anew among all that it pays for, over all subscriptions: whenever some of it
+//! leaves the chain, comes in or comes free, and whenever something that was paid is not any more. What paid a period
+//! when it was first asked for is the period's own; the rest goes to the period that was asked for first. So which of
+//! several periods and subscriptions is paid depends on what is on the chain, and not on the order in which that became
+//! known.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +16,29 @@ use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
-use super::claims::{Claim, Kind, claims, part_after_part};
+use super::claims::{Claim, Kind, claims};
 use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
+use super::looks::share_again;
 use super::purse::{Purse, top_ups};
 use super::step::step_with;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement::follow::period::undo;
 
-/// An attempt that has other credit than it had.
+/// An attempt whose share of the credit has changed.
 struct Changed {
     charge: ChargeRow,
     kind: Kind,
-    /// The invoice that nobody has paid to asks for less, and is the period's invoice as before.
+    /// Nobody has paid to its invoice, which stays and asks for less.
     asks_less: bool,
+    /// Its invoice makes room for credit that pays the whole period: all that was paid to it was refunded.
+    makes_room: bool,
     has: Value,
 }
 
-/// A period, and what it is given of each payment.
-struct Given {
+/// The credit that a period gets, by payment.
+struct Allocation {
     subscription: String,
     period: i64,
     from: Vec<(String, Units)>,
@@ -44,18 +48,17 @@ struct Given {
 #[derive(Default)]
 struct Shared {
     changed: Vec<Changed>,
-    /// The periods that nobody has paid yet, and what they are given pays them.
-    paid: Vec<Given>,
-    /// Those that are not paid by what they are given: at most one of each subscription can be asked for.
-    owing: Vec<Given>,
+    /// Unpaid periods that the credit they get pays.
+    paid: Vec<Allocation>,
+    /// Unpaid periods that need an invoice for the rest. Only the first of each subscription can be charged.
+    owing: Vec<Allocation>,
 }
 
 pub async fn share_credit(tx: &mut Tx, context: &Context<'_>, customer: &str) -> Result<(), Fail> {
     let (scope, now) = (&context.scope, context.now);
     // What became of invoices is looked at first: it says what is to be paid.
     if till_store::timers::has_resolves_due(tx, scope, customer, now).await? {
-        let again = TimerRow::new(scope, TimerKind::ShareCredit, customer, now);
-        return Ok(till_store::timers::set(tx, &[again]).await?);
+        return share_again(tx, context, customer).await;
     }
     lock_all(tx, context, customer, &[]).await?;
     let claims = Box::pin(claims(tx, context, customer)).await?;
@@ -72,9 +75,9 @@ pub async fn share_credit(tx: &mut Tx, context: &Context<'_>, customer: &str) ->
     Ok(())
 }
 
-/// The first period of each subscription, in the order of all.
-fn first_of_each(owing: Vec<Given>) -> Vec<Given> {
-    let mut first: Vec<Given> = Vec::new();
+/// The first period of each subscription, in the given order.
+fn first_of_each(owing: Vec<Allocation>) -> Vec<Allocation> {
+    let mut first: Vec<Allocation> = Vec::new();
     for given in owing {
         let known = first
             .iter()
@@ -86,7 +89,7 @@ fn first_of_each(owing: Vec<Given>) -> Vec<Given> {
     first
 }
 
-/// Gives each of the claims what there is for it. Says what has changed by that.
+/// Shares the credit among the claims and writes who has what. Returns what that has changed.
 async fn redistribute(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -102,8 +105,10 @@ async fn redistribute(
     let mut purse = Purse::open(tx, scope, held, None).await?;
     for claim in &mut claims {
         for entry in std::mem::take(&mut claim.entries) {
-            // What is set aside for what nobody has paid to has paid for nothing, whatever became of the payment.
-            let is_used = !matches!(claim.kind, Kind::Unmade | Kind::Unpaid);
+            // Credit reserved for an invoice that nobody has paid to has paid for nothing, whatever became of its
+            // payment.
+            let is_unpaid = matches!(claim.kind, Kind::Unmade | Kind::Unpaid) || claim.is_refunded;
+            let is_used = !is_unpaid;
             if is_used && purse.stays_taken(context.now, &entry.payment)? {
                 claim.keep(entry);
             } else {
@@ -113,7 +118,7 @@ async fn redistribute(
         }
     }
     let mut given = give(context, &purse, &claims);
-    if part_after_part(&mut claims, &given) {
+    if hold_back(&mut claims, &given) {
         given = give(context, &purse, &claims);
     }
     let mut shared = Shared::default();
@@ -135,18 +140,23 @@ impl Shared {
         let is_paid = claim.is_paid_by(&found.value);
         let has_changed = match claim.kind {
             Kind::PaidByCredit => !is_paid,
+            // Its invoice makes room for the credit that pays the whole period, though that lowered it before.
+            Kind::Unpaid if is_paid => true,
             _ => found.value != worth(&claim.entries),
         };
         let asks_less = claim.asks_less(&found.value);
+        let makes_room = claim.makes_room(&found.value);
+        let is_paid = is_paid || makes_room;
         let is_unpaid = matches!(claim.kind, Kind::Unpaid | Kind::Unmade);
         if (is_unpaid && !claim.wanted.is_zero())
             || (claim.kind, is_paid) == (Kind::PaidByCredit, false)
+            || makes_room
         {
             let periods = match is_paid {
                 true => &mut self.paid,
                 false => &mut self.owing,
             };
-            periods.push(Given {
+            periods.push(Allocation {
                 subscription: claim.subscription.clone(),
                 period: claim.period,
                 from: found.from.clone(),
@@ -155,7 +165,7 @@ impl Shared {
         let Some(charge) = claim.charge else {
             return Ok(());
         };
-        let keeps = asks_less || matches!(claim.kind, Kind::PaidTo | Kind::Ended);
+        let keeps = asks_less || matches!(claim.kind, Kind::PaidTo | Kind::Ended) && !makes_room;
         let from = match !has_changed || keeps {
             true => &*found.from,
             false => &[],
@@ -167,6 +177,7 @@ impl Shared {
                 charge,
                 kind: claim.kind,
                 asks_less,
+                makes_room,
                 has: found.value.plus(&claim.fixed),
             });
         }
@@ -174,7 +185,29 @@ impl Shared {
     }
 }
 
-/// What each claim is given, in their order; each of them takes credit of its own currency.
+/// While an earlier period waits for the rest of its price, later ones of its subscription get their whole price or
+/// nothing: a part is of no use to them. A period that has its rest with what it gets waits for nothing. Returns
+/// whether that changes what others get.
+fn hold_back(claims: &mut [Claim], given: &[FoundCredit]) -> bool {
+    let mut waiting: BTreeMap<String, i64> = BTreeMap::new();
+    for (claim, found) in claims.iter().zip(given) {
+        if claim.waits_with(&found.value) {
+            let first = waiting.entry(claim.subscription.clone());
+            let first = first.or_insert(claim.period);
+            *first = claim.period.min(*first);
+        }
+    }
+    let mut has_changed = false;
+    for claim in claims {
+        let first = waiting.get(&claim.subscription);
+        if first.is_some_and(|first| claim.period > *first) {
+            has_changed |= claim.take_no_part();
+        }
+    }
+    has_changed
+}
+
+/// What each claim gets, in their order. Each takes credit of its own currency.
 fn give(context: &Context<'_>, purse: &Purse, claims: &[Claim]) -> Vec<FoundCredit> {
     let mut found: BTreeMap<usize, FoundCredit> = BTreeMap::new();
     let mut currencies: Vec<Currency> = claims.iter().map(|claim| claim.currency).collect();
@@ -190,20 +223,20 @@ fn give(context: &Context<'_>, purse: &Purse, claims: &[Claim]) -> Vec<FoundCred
     found.into_values().collect()
 }
 
-/// A period that is owed or due is paid by what it is given.
-async fn pay(tx: &mut Tx, context: &Context<'_>, given: Given) -> Result<(), Fail> {
-    let seen = subscriptions::find(tx, &context.scope, &given.subscription).await?;
+/// Pays a period that is owed or due by the credit that it gets.
+async fn pay(tx: &mut Tx, context: &Context<'_>, allocation: Allocation) -> Result<(), Fail> {
+    let seen = subscriptions::find(tx, &context.scope, &allocation.subscription).await?;
     let seen = seen.ok_or_else(|| Fail::broken("the subscription of credit is missing"))?;
     let mut locked = hold(tx, context, &seen).await?;
     locked
-        .pay_by_credit(tx, context, given.period, &given.from)
+        .pay_by_credit(tx, context, allocation.period, &allocation.from)
         .await?;
     locked.leave_to_the_next_step(tx, context).await
 }
 
-/// What an attempt had is not what it has: a period that credit alone paid is unpaid. An invoice that nobody has paid to asks for
-/// less where there is more for it: whoever is about to pay it must not find it closed. Where there is less it makes room for
-/// another, with its time. One that somebody has paid to asks for what is left of the price.
+/// Adjusts an attempt to its new share. A period that credit alone paid becomes unpaid. An invoice that nobody has paid
+/// to asks for less if there is more for it, so that whoever is about to pay it does not find it closed; if there is
+/// less it makes room for another, with its time. One that somebody has paid to asks for what is left of the price.
 async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result<(), Fail> {
     let (scope, charge) = (&context.scope, changed.charge);
     let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
@@ -229,6 +262,12 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
         Kind::Unpaid if is_current && locked.has_nothing(context) => {
             locked.withdraw(tx, context).await?;
         }
+        Kind::PaidTo if changed.makes_room && is_current => {
+            locked.withdraw(tx, context).await?;
+        }
+        Kind::PaidTo if changed.makes_room => {
+            locked.withdraw_other(tx, context, charge).await?;
+        }
         Kind::PaidTo => {
             let has = (charge.attempt, &changed.has);
             locked
@@ -241,7 +280,7 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
 }
 
 impl Locked {
-    /// A period that credit alone paid is unpaid, and what it took is the customer's again.
+    /// Makes a period unpaid that credit alone had paid, and returns that credit.
     pub(super) async fn unpay(
         &mut self,
         tx: &mut Tx,
@@ -253,7 +292,7 @@ impl Locked {
         let first = charge.period.min(self.row.next_period);
         let mut passed = subscriptions::passed_from(tx, scope, id, first - 1).await?;
         passed.retain(|passed| passed.number != charge.number);
-        undo(&mut self.row, &self.plan, &charge, &passed);
+        undo(&mut self.row, &self.plan, &charge, &passed, context.now);
         charge.state = ChargeState::Closed;
         tx.write(&subscriptions::charge_states([&charge])?).await?;
         for entry in taken {
@@ -262,8 +301,8 @@ impl Locked {
         Ok(())
     }
 
-    /// The invoice of an attempt asks for what this credit leaves of its price, unless it is over. One that asks for more has its
-    /// time again.
+    /// Has the invoice of an attempt ask for what this credit leaves of its price, unless it is over. If it asks for
+    /// more than before, its time begins again.
     async fn ask_for_what_is_left(
         &mut self,
         tx: &mut Tx,
@@ -288,7 +327,7 @@ impl Locked {
         }
     }
 
-    /// Writes what is so, and leaves what follows from it to whoever steps the subscription next.
+    /// Writes the subscription and its credit, and leaves what follows from that to its timer, which is set to now.
     async fn leave_to_the_next_step(self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
         let (scope, kind) = (&context.scope, TimerKind::StepSubscription);
         let next = TimerRow::new(scope, kind, &self.row.id, context.now);

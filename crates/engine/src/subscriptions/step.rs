@@ -1,4 +1,4 @@
-//! What happens without anybody asking: renewals, further attempts, past due, the end.
+//! What happens when a subscription's timer fires: renewals, further attempts, past due, the end.
 
 use till_core::event::EventType;
 use till_core::money::Units;
@@ -11,18 +11,19 @@ use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, bounds, charge, earlier, waiting};
 use super::hold::{Locked, hold};
+use super::looks::share_again;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::follow::period::grace_end;
 use crate::settlement::follow::subscription::{refresh, timer, told};
 
-/// An invoice that cannot be made now, say because no address is free, is tried again after this.
+/// How long until an invoice that could not be created, say because no address is free, is tried again.
 const TRY_AGAIN_MS: i64 = 4 * HOUR_MS;
-/// Periods that one unit of work pays from credit; the timer goes on with the rest.
+/// The most periods that one unit of work pays from credit; the timer goes on with the rest.
 const AT_ONCE_MAX: u32 = 32;
 
-/// A subscription's timer fired.
+/// Does what is due for a subscription whose timer fired.
 pub async fn step(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
     let Some(seen) = subscriptions::find(tx, &context.scope, id).await? else {
         return Ok(());
@@ -31,7 +32,7 @@ pub async fn step(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fa
     Box::pin(catch_up(tx, context, locked)).await.map(drop)
 }
 
-/// The same for one that is charged, and takes no other credit than this for it.
+/// Like [`step`], with no more credit for a charge than `from`.
 pub(super) async fn step_with(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -75,7 +76,7 @@ pub(super) async fn catch_up(
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
                     break;
                 }
-                // What it may take is for one attempt and no more.
+                // The limit is for one attempt.
                 if locked.purse.takes_only_some() {
                     later = Some(now);
                 }
@@ -85,7 +86,7 @@ pub(super) async fn catch_up(
             Some((_, NextStep::Look)) | None => break,
         };
         if let Err(Fail::Refused(refusal)) = done {
-            tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal's invoice could not be created");
+            tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal's invoice could not be created; it is tried again: correct what `why` names, often the plan's assets or a missing payout address");
             later = Some(put_off(tx, context, &mut locked).await?);
             break;
         }
@@ -111,7 +112,8 @@ pub(super) async fn catch_up(
     Ok(row)
 }
 
-/// What could not be invoiced is tried again, and past due when its grace ends like any other. Says when to look next.
+/// Puts off a period whose invoice could not be created. Like any other it is past due when its grace ends. Returns
+/// when to try again.
 async fn put_off(tx: &mut Tx, context: &Context<'_>, locked: &mut Locked) -> Result<i64, Fail> {
     let (start, _) = bounds(tx, &locked.row, &locked.plan, locked.row.next_period).await?;
     let (now, row) = (context.now, &mut locked.row);
@@ -127,8 +129,8 @@ async fn put_off(tx: &mut Tx, context: &Context<'_>, locked: &mut Locked) -> Res
 }
 
 impl Locked {
-    /// Nothing is charged while it is paused or about to end, and no period before one that is owed: what is paid in part
-    /// waits for its turn.
+    /// Stops charging while the subscription is paused or about to end, and stops an attempt at a later period than the
+    /// next one: if it is paid in part it waits for its turn.
     async fn stop_what_is_not_due(
         &mut self,
         tx: &mut Tx,
@@ -151,20 +153,18 @@ impl Locked {
             return self.purse.give_back(context.now);
         }
         if self.could_be_lower(context) {
-            let (scope, customer) = (&context.scope, &self.row.customer);
-            let share = TimerRow::new(scope, TimerKind::ShareCredit, customer, context.now);
-            till_store::timers::set(tx, &[share]).await?;
+            share_again(tx, context, &self.row.customer).await?;
         }
         Ok(())
     }
 
-    /// Whether credit lies idle that could lower an invoice to which nothing is paid yet, and nobody has said whose it is.
+    /// Whether idle credit could lower the open invoice, to which nothing is paid yet, and was not shared out yet.
     fn could_be_lower(&self, context: &Context<'_>) -> bool {
         let is_shared = self.purse.takes_only_some();
         !is_shared && self.is_unpaid(context) && self.purse.has_any(context.now, self.plan.currency)
     }
 
-    /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.
+    /// Cancels the open invoice if nothing was paid to it, returns its credit, and stops charging its period for now.
     pub(super) async fn drop_charge(
         &mut self,
         tx: &mut Tx,
@@ -190,7 +190,7 @@ impl Locked {
     }
 }
 
-/// Invoices of attempts that are not under way are looked at, each in a unit of work of its own.
+/// Has the invoices of attempts that are not under way resolved, each in a unit of work of its own.
 pub(super) async fn resolve_later(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -202,7 +202,7 @@ pub(super) async fn resolve_later(
     Ok(till_store::timers::set(tx, &timers).await?)
 }
 
-/// The end: whatever was set aside for it is the customer's again, and no invoice of it takes anything more.
+/// Ends a subscription: returns the credit reserved for it, and has none of its invoices take anything more.
 pub(super) async fn end(
     tx: &mut Tx,
     context: &Context<'_>,

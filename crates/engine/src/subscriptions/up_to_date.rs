@@ -1,10 +1,11 @@
-//! A customer brought up to date: whatever became known and waits for somebody to look at it is looked at now, in the same
-//! unit of work. So what a merchant asks for does not depend on whether a worker has come by.
+//! Brings a customer up to date: whatever is due about its subscriptions and credit is done now, in the same unit of
+//! work. So what a merchant asks for does not depend on whether a worker has come by.
 
 use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::timers::Due;
 
+use super::find::find;
 use super::hold::lock_all;
 use super::resolve::resolve;
 use super::share::share_credit;
@@ -12,10 +13,17 @@ use super::step::step;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
-/// One look may call for the next; after so many the workers go on.
+/// How many timers are run at most, for one may set another. After that the workers go on.
 const ROUNDS_MAX: usize = 64;
 
-/// Looks at everything that is due about the customer's subscriptions and credit.
+/// Brings the customer of a subscription up to date, for a caller that holds nothing yet.
+pub async fn look_first(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
+    let seen = find(tx, &context.scope, id).await?;
+    lock_all(tx, context, &seen.customer, &[]).await?;
+    Box::pin(bring_up_to_date(tx, context, &seen.customer)).await
+}
+
+/// Runs every timer that is due about the customer's subscriptions and credit.
 pub(super) async fn bring_up_to_date(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -42,7 +50,7 @@ pub(super) async fn bring_up_to_date(
     Ok(())
 }
 
-/// On the heap, each of them: all that they call would not fit on a thread's stack.
+/// Runs one timer. Each future is boxed: all that they call would not fit on a thread's stack.
 async fn look(tx: &mut Tx, context: &Context<'_>, timer: &Due) -> Result<(), Fail> {
     match TimerKind::parse(&timer.kind) {
         Some(TimerKind::ShareCredit) => Box::pin(share_credit(tx, context, &timer.subject)).await,

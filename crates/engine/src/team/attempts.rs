@@ -106,7 +106,8 @@ pub async fn check(
 
 /// Counts one more, or refuses: of several at once no more than the limit.
 pub async fn take(tx: &mut Tx, engine: &Engine, counted: Counted, who: &str) -> Result<(), Fail> {
-    till_store::attempts::hold(tx, &counted.subject(engine, who)).await?;
+    let (subject, now) = (counted.subject(engine, who), engine.clock.now_ms());
+    till_store::attempts::lock_subject(tx, &subject, now).await?;
     check(tx, engine, counted, who).await?;
     count(tx, engine, counted, who).await.map(drop)
 }

@@ -168,7 +168,7 @@ async fn make(
     }
     let delay_ms = delay(tx, engine, scope, new).await?;
     let row = merchant.clone();
-    let now = Merchant { row }.now(engine.ask_the_time(tx).await?);
+    let now = Merchant { row }.now(engine.clock.now_ms());
     let secret = (kind == ChangeKind::WebhookSecret).then(|| new_secret(engine.ids.random()));
     let sealed = secret.as_deref().map(|of| secrets::seal(engine, scope, of));
     let mut change = ChangeRow {
@@ -275,7 +275,7 @@ pub async fn cancel_at_command_line(
                 of.kind == ChangeKind::Destination && of.family == family.namespace()
             };
             let found = waiting.into_iter().find(is_it);
-            let found = found.filter(|of| can_cancel(of.status, of.effective_at, now));
+            let found = found.filter(|of| can_stop(engine, of, now));
             let mut change = found.ok_or_else(|| Refusal::of(Code::ChangeNotPending))?;
             change.cancelled_by = Some(CLI.to_owned());
             end(tx, engine, &mut change, now).await?;
@@ -397,6 +397,13 @@ fn missing() -> Refusal {
     Refusal::of(Code::ResourceMissing).param("id")
 }
 
+/// While nothing falls due here, because the clocks differ, a change that nobody has put in effect waits whatever the time.
+fn can_stop(engine: &Engine, change: &ChangeRow, now: i64) -> bool {
+    let is_held_back = engine.readiness.clock_off_s().is_some();
+    can_cancel(change.status, change.effective_at, now)
+        || (is_held_back && change.status == ChangeStatus::Pending)
+}
+
 /// Stops a change that waits.
 pub async fn cancel(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<ChangeView, Fail> {
     let (engine, scope) = (context.engine, &context.scope()?);
@@ -406,10 +413,7 @@ pub async fn cancel(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<
     let found = till_store::changes::find_for_update(tx, scope, id).await?;
     let mut change = found.ok_or_else(missing)?;
     let now = Merchant { row }.now(context.now);
-    // While nothing falls due here, what nobody has put in effect can be stopped whatever the time.
-    let is_stopped =
-        change.status == ChangeStatus::Pending && engine.readiness.clock_off_s().is_some();
-    if !is_stopped && !can_cancel(change.status, change.effective_at, now) {
+    if !can_stop(engine, &change, now) {
         return Err(Refusal::of(Code::ChangeNotPending).into());
     }
     change.cancelled_by = Some(context.asked.user.to_string());
@@ -458,7 +462,7 @@ pub async fn end_of_member(
         // One whose time has come waits no more, though nobody has put it in effect yet.
         let lost = |change: &ChangeRow, now: i64| {
             let may = |role: Role| change.kind.needs().is_granted(role, Some(mode));
-            let waits = can_cancel(change.status, change.effective_at, now);
+            let waits = can_stop(engine, change, now);
             waits && change.requested_by == user && !role.is_some_and(may)
         };
         end_where(tx, engine, &Scope::new(account, mode), lost).await?;

@@ -15,7 +15,7 @@ use super::attempts::{self, Counted};
 use super::ceremonies::{self, Holder, Kind, Rejected};
 use super::emails::Email;
 use super::links::{self, LinkKind};
-use super::own_log::{self, Of};
+use super::own_log::{self, LogOwner};
 use super::sessions::{self, Issued, Signed};
 use super::tokens::{self, Token};
 use super::totp;
@@ -43,10 +43,11 @@ impl Arrival {
 /// Somebody who is in, and the token for the cookie.
 pub type Entered = (Signed, Token);
 
-/// What a unit of work found: a refusal is told after what it found was written.
-type Found<T> = Result<T, Refusal>;
+/// What a unit of work came to. A refusal is a value here, so that what it wrote (a failed attempt, say) is committed before the caller
+/// is refused.
+type RecordedOutcome<T> = Result<T, Refusal>;
 
-fn settled<T>(found: Result<Found<T>, Fail>) -> Result<T, Fail> {
+fn settled<T>(found: Result<RecordedOutcome<T>, Fail>) -> Result<T, Fail> {
     Ok(found??)
 }
 
@@ -107,7 +108,7 @@ pub async fn succeeded(
         session: Some(session.id.clone()),
         ..origin.clone()
     };
-    let of = Of {
+    let of = LogOwner {
         user: &session.user_id,
         origin: &origin,
     };
@@ -130,7 +131,7 @@ async fn failed(
     origin: &Origin,
     method: &str,
 ) -> Result<(), Fail> {
-    let (of, details) = (Of { user, origin }, json!({"method": method}));
+    let (of, details) = (LogOwner { user, origin }, json!({"method": method}));
     own_log::record(tx, engine, of, Action::SignInFailed, user, &details).await
 }
 
@@ -237,7 +238,7 @@ async fn reject<T>(
     rejected: &Rejected,
     user: Option<&str>,
     origin: &Origin,
-) -> Result<Found<T>, Fail> {
+) -> Result<RecordedOutcome<T>, Fail> {
     let client = &attempts::client_of(origin);
     ceremonies::warn(tx, engine, rejected).await?;
     attempts::count(tx, engine, Counted::FailuresByClient, client).await?;
@@ -326,7 +327,7 @@ async fn give_passkey(
     signed: &Signed,
     origin: &Origin,
     (ceremony, answer): (&str, &Value),
-) -> Result<Found<&'static str>, Fail> {
+) -> Result<RecordedOutcome<&'static str>, Fail> {
     let client = &attempts::client_of(origin);
     attempts::check(tx, engine, Counted::FailuresByClient, client).await?;
     let (kind, holder) = (Kind::SecondFactor, pending_holder(signed));
@@ -344,7 +345,7 @@ async fn give_code(
     signed: &Signed,
     origin: &Origin,
     code: &str,
-) -> Result<Found<&'static str>, Fail> {
+) -> Result<RecordedOutcome<&'static str>, Fail> {
     let id = &*signed.user.id;
     let user = till_store::users::find_for_update(tx, id).await?;
     let user = user.ok_or_else(|| Fail::broken("a user is missing"))?;

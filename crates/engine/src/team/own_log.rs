@@ -11,7 +11,7 @@ use crate::base::fail::Fail;
 
 /// Whose entry it is, and where the request came from.
 #[derive(Clone, Copy, Debug)]
-pub struct Of<'o> {
+pub struct LogOwner<'o> {
     pub user: &'o str,
     pub origin: &'o Origin,
 }
@@ -19,7 +19,7 @@ pub struct Of<'o> {
 pub async fn record(
     tx: &mut Tx,
     engine: &Engine,
-    of: Of<'_>,
+    of: LogOwner<'_>,
     action: Action,
     target: &str,
     details: &Value,

@@ -14,7 +14,7 @@ use webauthn_rs::prelude::{Passkey, PasskeyRegistration, RegisterPublicKeyCreden
 use super::attempts::{self, Counted};
 use super::ceremonies::{self, Holder, Kind};
 use super::notices::{self, To};
-use super::own_log::{self, Of};
+use super::own_log::{self, LogOwner};
 use super::sessions::Signed;
 use super::unit::{SignedRequest, TeamContext};
 use super::{emails, users};
@@ -142,7 +142,7 @@ pub async fn register(
         true => Refusal::of(Code::PasskeyAlreadyRegistered).into(),
         false => Fail::from(error),
     })?;
-    let of = Of {
+    let of = LogOwner {
         user: &asked.user,
         origin: &asked.origin,
     };
@@ -224,7 +224,7 @@ async fn record(
     id: &str,
     name: &str,
 ) -> Result<(), Fail> {
-    let of = Of {
+    let of = LogOwner {
         user: &context.asked.user,
         origin: &context.asked.origin,
     };

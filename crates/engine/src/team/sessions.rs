@@ -14,7 +14,7 @@ use till_store::sessions::SessionRow;
 use till_store::users::UserRow;
 use till_store::{Queries, Tx};
 
-use super::own_log::{self, Of};
+use super::own_log::{self, LogOwner};
 use super::tokens::{self, Token};
 use super::unit::TeamContext;
 use super::{organizations, users};
@@ -253,7 +253,7 @@ async fn record(
     action: Action,
     session: &str,
 ) -> Result<(), Fail> {
-    let of = Of {
+    let of = LogOwner {
         user: &context.asked.user,
         origin: &context.asked.origin,
     };

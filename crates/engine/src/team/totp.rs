@@ -11,7 +11,7 @@ use totp_rs::{Algorithm, Builder, Secret};
 
 use super::attempts::{self, Counted};
 use super::notices::{self, To};
-use super::own_log::{self, Of};
+use super::own_log::{self, LogOwner};
 use super::unit::TeamContext;
 use super::{emails, users};
 use crate::base::Engine;
@@ -138,7 +138,7 @@ async fn told(
     kind: &str,
 ) -> Result<(), Fail> {
     let (engine, user) = (context.engine, &*context.asked.user);
-    let of = Of {
+    let of = LogOwner {
         user,
         origin: &context.asked.origin,
     };

@@ -11,6 +11,7 @@ use till_store::Tx;
 use till_store::bindings::BindingRow;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
+use till_store::{credits, subscriptions};
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
@@ -33,6 +34,7 @@ pub async fn simulate_payment(
     invoice: &str,
     simulation: &Simulation,
 ) -> Result<InvoiceRow, Fail> {
+    look_first(tx, context, invoice).await?;
     let held = find_locked(tx, context, invoice).await?;
     let options = held.invoice.is.options.clone();
     let (option, asset) = takeable(context, &options, simulation)?;
@@ -118,6 +120,22 @@ pub async fn simulate_payment(
     }
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while it was paid"))
+}
+
+/// Credit that has left the chain lowers no invoice: where some of it did, its customer is looked at before anything is paid.
+async fn look_first(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<(), Fail> {
+    let scope = &context.scope;
+    let Some(charge) = subscriptions::charge_by_invoice(tx, scope, invoice).await? else {
+        return Ok(());
+    };
+    let (subscription, number) = (&charge.subscription, charge.number);
+    for entry in credits::of_charge(tx, scope, subscription, number).await? {
+        let payment = till_store::payments::find(tx, scope, &entry.payment).await?;
+        if payment.is_some_and(|payment| payment.gone_at.is_some()) {
+            return crate::subscriptions::look_first(tx, context, subscription).await;
+        }
+    }
+    Ok(())
 }
 
 /// A sender that was bound pays as its binding says: to the merchant's destination, exactly. Another amount

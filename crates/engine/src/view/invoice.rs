@@ -82,7 +82,7 @@ pub struct PaymentOptionView {
     pub rate: Option<RateView>,
     /// The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
     /// address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
-    /// more: its price moves, and the invoice's rate is over.
+    /// more: its price moves and the invoice's rate is over, or the subscription that it is of has ended.
     #[schema(required)]
     pub address: Option<String>,
 }
@@ -229,7 +229,7 @@ impl<'a> InvoiceView<'a> {
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
         for option in &row.options {
             let asset = asset_of(row, option)?;
-            let is_asked = row.closed_at.is_some() || terms.has_rate(&option.asset, now);
+            let is_asked = row.closed_at.is_some() || terms.is_asked(&option.asset, now);
             match &option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
                     asset: &asset.code,

@@ -222,12 +222,12 @@ impl CheckoutInvoiceView {
 }
 
 /// The ways to pay that a payer may be shown: none once nothing more is expected, for the address cools down then
-/// and will be another's; and none in an asset whose rate is over.
+/// and will be another's; and none in an asset that the invoice takes no more.
 pub fn offered(row: &InvoiceRow, now: i64) -> Vec<&PayOption> {
     let terms = row.terms();
     let options = row.options.iter().filter(|_| row.closed_at.is_none());
     options
-        .filter(|option| terms.has_rate(&option.asset, now))
+        .filter(|option| terms.is_asked(&option.asset, now))
         .collect()
 }
 

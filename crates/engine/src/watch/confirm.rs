@@ -1,5 +1,5 @@
-//! Before a block with transfers to us counts as final, as many endpoints as must agree are asked for the receipts
-//! again. A transfer that they do not have, or have as another, is taken back: whoever told of it did so alone.
+//! Confirms transfers before their block counts as final: a quorum is asked for the receipts again. A transfer that it
+//! does not have, or has with other contents, is taken back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -19,22 +19,23 @@ use super::senders;
 use crate::base::fail::Fail;
 use crate::screening;
 
-/// Blocks at the same time.
+/// How many blocks are asked about in parallel.
 const AT_ONCE: usize = 16;
 
-/// How far a tip may rise.
+/// How far the final tip may rise, and what was found out about transfers up to it.
 #[derive(Debug, Default)]
 pub(super) struct Confirmed {
     pub(super) tip: Option<Tip>,
     /// Transfers that enough endpoints say are not there, by transaction and place in it.
     pub(super) refuted: Vec<(String, i64)>,
-    /// What is known better now of transfers that stay: what arrived with them, and who sent them.
+    /// Transfers that stay and of which more is known now: how much arrived, or what registers say of the senders.
     pub(super) learned: Vec<SeenTransfer>,
-    /// Why it does not rise as far as it could.
+    /// Why the tip does not rise as far as it could.
     pub(super) held: Option<String>,
 }
 
-/// Up to below the first transfer that not enough endpoints have. What enough told of just now was asked about already.
+/// Raises the final tip to below the first block with a transfer that no quorum confirms. Transfers of this very round
+/// were confirmed when they were read.
 pub(super) async fn confirmed(
     watch: NetworkWatch<'_>,
     before: Option<i64>,
@@ -44,7 +45,8 @@ pub(super) async fn confirmed(
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
     };
-    // What is final when it is read, and too few could say more about, is asked about once more before it counts as that.
+    // A block may be final already when it is first read. If too few endpoints could answer about one of its transfers,
+    // they are asked once more before it counts as final.
     let open = read.transfers.iter();
     let open = open.filter(|it| is_open(watch, it));
     let open = open.filter_map(|it| it.height).min();
@@ -73,7 +75,7 @@ pub(super) async fn confirmed(
     let learning: Vec<_> = learning.collect();
     let learned: Vec<(Vec<SeenTransfer>, Option<i64>)> =
         stream::iter(learning).buffered(AT_ONCE).collect().await;
-    // Whoever is right about what came, or who sent it, somebody lies: as with a transfer that not enough have.
+    // A contradiction about what arrived, or about a sender, counts like a transfer that no quorum has.
     let contradicted = learned.iter().filter_map(|(_, open)| *open);
     let open = contradicted.chain(open).min();
     let refuted = agreed.into_iter().flat_map(|(_, _, wrong)| wrong);
@@ -88,7 +90,7 @@ pub(super) async fn confirmed(
     })
 }
 
-/// The block below a height, if that is a rise.
+/// The block below a height, if that raises the tip.
 fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
     let below = chain.at(height - 1)?;
     let rises = before.is_none_or(|it| it < below.height);
@@ -137,7 +139,7 @@ async fn known(
     Ok(known)
 }
 
-/// Those of a block's transfers that enough endpoints say are not there. None while not enough say the same.
+/// The transfers of a block that a quorum denies. None while there is no quorum about one of them.
 async fn ask(
     watch: NetworkWatch<'_>,
     (height, block): BlockId,
@@ -182,7 +184,7 @@ async fn ask(
     Some(wrong)
 }
 
-/// A transfer that is known, as an endpoint would tell it.
+/// A known transfer as a claim, to compare with the claims of endpoints.
 pub(super) fn claim_of(row: &TransferRow) -> Claim {
     Claim {
         place: row.place,
@@ -208,8 +210,8 @@ fn seen_again(row: &TransferRow) -> SeenTransfer {
     }
 }
 
-/// What too few endpoints said when it was seen is asked again. Those of which more is known now, and the block's height where
-/// endpoints contradict each other about it.
+/// Asks again what too few endpoints answered when a transfer was seen. Returns the transfers of which more is known
+/// now, and the block's height if endpoints contradict each other about it.
 async fn learn(
     watch: NetworkWatch<'_>,
     block: Option<&Block>,

@@ -7,7 +7,8 @@ use till_watch::{Head, height_at};
 use super::network_watch::NetworkWatch;
 use super::trouble::Trouble;
 
-/// What the operator says, or else the head, or the block before the oldest open lease if that is earlier.
+/// The height that the operator configured; or else the head, or the block at which the oldest open lease began if that
+/// is earlier.
 pub(super) async fn first_height(
     watch: NetworkWatch<'_>,
     row: &NetworkRow,

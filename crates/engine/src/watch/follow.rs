@@ -1,4 +1,4 @@
-//! One leader's way along its network: read on, from where both sides agree, and take it to the door.
+//! Follows one network as its leader: round by round it reads the next blocks from a quorum and hands them to the door.
 
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
@@ -32,23 +32,23 @@ pub(super) enum NextRound {
 pub(super) struct Follower<'e> {
     pub(super) watch: NetworkWatch<'e>,
     pub(super) epoch: i64,
-    /// As the database has them.
+    /// The network's row and its latest blocks, as the database has them.
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
     rounds: Rounds<'e>,
-    /// What is read for the second look and takes longer than a round.
+    /// The reading for the second look, if it takes longer than a round.
     pub(super) second_reading: Option<SecondReading<'e>>,
     spans: Vec<Span>,
-    /// The last steps, in their order.
+    /// The latest steps, oldest first: the second look prefers an endpoint that was not read at first.
     readers: Vec<ReadBy>,
     unconfirmed: Unconfirmed,
     /// None where a network's waiting transactions cannot be asked for.
     mempool: Option<Mempool>,
-    /// Why it does not go on, as far as this round knows.
+    /// Why reading stands still, as far as this round has found out.
     held: Option<String>,
 }
 
-/// The heights of a step, and the places of those who were read.
+/// The heights of a step, and the places of the endpoints that it was read from.
 struct ReadBy {
     from: i64,
     up_to: i64,
@@ -62,9 +62,9 @@ impl<'e> Follower<'e> {
         let waiting = till_store::transfers::waiting(&mut reader, &row.id).await?;
         drop(reader);
         let spans = watch.net.endpoints.iter().map(|_| Span::default());
-        // What waits for a block is looked for there, or else waits for as many endpoints as must agree.
+        // Transfers that wait are in the mempool where there is one, and else wait for a quorum.
         let (mempool, waiting) = match watch.net.observer.has_mempool() {
-            true => (Some(Mempool::left(waiting)), Vec::new()),
+            true => (Some(Mempool::inherited(waiting)), Vec::new()),
             false => (None, waiting),
         };
         Ok(Follower {
@@ -76,7 +76,7 @@ impl<'e> Follower<'e> {
             second_reading: None,
             spans: spans.collect(),
             readers: Vec::new(),
-            unconfirmed: Unconfirmed::left(waiting),
+            unconfirmed: Unconfirmed::inherited(waiting),
             mempool,
             held: None,
         })
@@ -87,7 +87,7 @@ impl<'e> Follower<'e> {
         Ok(())
     }
 
-    /// An operator may have said meanwhile that it is to be read again.
+    /// Whether the database has another cursor or freeze than this leader, as after `till network thaw`.
     async fn is_stale(&self) -> Result<bool, Fail> {
         let mut reader = self.watch.engine.db.read().await?;
         let row = till_store::networks::find(&mut reader, &self.watch.network().id).await?;
@@ -98,7 +98,7 @@ impl<'e> Follower<'e> {
         Ok(row.is_none_or(|row| place(&row) != place(&self.row)))
     }
 
-    /// One round: who says what, the next blocks, and how far they are settled.
+    /// One round: asks all endpoints for their tips, reads the next blocks, and raises the safe and final tips.
     pub(super) async fn round(&mut self) -> Result<NextRound, Fail> {
         self.held = None;
         if self.is_stale().await? {
@@ -133,7 +133,8 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// What those have who answer, or go on, while they are fewer than must agree.
+    /// Shows the transfers that the answering endpoints report, or those that advance, while they are too few for a
+    /// quorum.
     async fn show_unconfirmed(&mut self, said: &[EndpointTips<'_>]) -> Result<NextRound, Fail> {
         let head = agreed_head(self.watch.pool, said, &self.window).await;
         let reached = head.as_ref().map(|head| head.block.height);
@@ -174,7 +175,7 @@ impl<'e> Follower<'e> {
         })
     }
 
-    /// As far as enough endpoints agree.
+    /// Reads as far as enough endpoints agree, and hands over what is new.
     async fn go_on(&mut self, said: &mut Vec<EndpointTips<'e>>) -> Result<NextRound, Fail> {
         let mut head = agreed_head(self.watch.pool, said, &self.window).await;
         if head.as_ref().is_none_or(Head::is_short) {
@@ -213,8 +214,7 @@ impl<'e> Follower<'e> {
         Ok(next)
     }
 
-    /// Who could not give what it was read for is read after the others for a while, and operators are told why nothing
-    /// moves.
+    /// Deprioritises the endpoints that failed this round and tells operators why reading stopped.
     fn stopped(&mut self, head: &Head<'_>, now_us: u64) {
         let at_fault = head.readers().iter();
         let at_fault = at_fault.filter_map(|reader| Some((reader, reader.exclusion()?)));
@@ -234,7 +234,7 @@ impl<'e> Follower<'e> {
         measure::standing(self.watch, row, window, Some(head.block.height));
     }
 
-    /// What this round found out about why it does not go on. Told to operators once the round is over.
+    /// Publishes at the end of a round why reading stands still, or else why the second look does.
     pub(super) fn say(&mut self, second: Option<String>) {
         let held = self.held.take().or(second);
         self.watch.net.disputes.hold(held);
@@ -262,7 +262,7 @@ impl<'e> Follower<'e> {
         read.safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
         read.last_final = confirmed.tip;
         read.refuted = confirmed.refuted;
-        // What fewer have told of is there by now, or enough do not have it.
+        // Up to here a quorum has the unconfirmed transfers by now, or denies them.
         let cursor = chain.top().map_or(-1, |block| block.height);
         read.dropped = self.unconfirmed.due(cursor);
         measure::took(self.watch, &read);
@@ -303,7 +303,7 @@ impl<'e> Follower<'e> {
         })
     }
 
-    /// What is handed over in this leader's name.
+    /// Wraps an update with the network's id and this leader's epoch, which fences stale leaders.
     pub(super) fn step(&self, update: ChainUpdate) -> NetworkUpdate {
         NetworkUpdate::of(&self.watch.network().id, self.epoch, update)
     }
@@ -319,7 +319,8 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// Who was read at first, from a height on; none where that was before this process led.
+    /// The places of the endpoints that blocks from a height on were first read from. None if that was before this
+    /// process led.
     pub(super) fn readers_of(&self, from: i64) -> Option<Vec<usize>> {
         let first = self.readers.first().filter(|step| step.from <= from);
         first?;
@@ -388,7 +389,7 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// Back to the last block that both sides have, and on from there.
+    /// Follows a reorg: goes back to the last block that both chains have, and reads on from there.
     async fn read_from_fork(
         &self,
         head: &Head<'_>,
@@ -407,7 +408,7 @@ impl<'e> Follower<'e> {
             .as_deref()
             .map_or(ExpectedParent::Nothing, ExpectedParent::Parent);
         let read = self.read_from(head, from, upon).await?;
-        // They may have become others while they were read.
+        // Recheck the chain id: a load balancer may have switched nodes meanwhile.
         let said = still_on_it(self.watch.pool, said).await;
         let said = said.ok_or(Trouble::Endpoint)?;
         let is_on_it =

@@ -1,4 +1,4 @@
-//! The next blocks of a network, from as many endpoints as must agree, with what in them concerns us.
+//! Reads the next blocks of a network from a quorum, with the transfers to us in them.
 
 use till_chains::observer::Header;
 use till_core::chain::Block;
@@ -11,15 +11,15 @@ use super::senders;
 use super::trouble::Trouble;
 use crate::base::fail::Fail;
 
-/// What the blocks from a height on are read upon.
+/// The block that the next ones must be on top of.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ExpectedParent<'b> {
-    /// They are the first.
+    /// Any: they are the first that are read.
     Nothing,
     Parent(&'b str),
 }
 
-/// What came of reading on.
+/// The outcome of reading on.
 #[derive(Debug)]
 pub(super) enum Gathered {
     Read(ChainUpdate),
@@ -27,7 +27,7 @@ pub(super) enum Gathered {
     Elsewhere,
 }
 
-/// From a height on towards the head.
+/// Reads one step of blocks from a height on towards the head.
 pub(super) async fn gather(
     watch: NetworkWatch<'_>,
     head: &Head<'_>,
@@ -49,7 +49,7 @@ pub(super) async fn gather(
         held = Some(disagreement(open));
     }
     let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = more(watch, &blocks, &mut matched).await? {
+    if let Some(open) = note_details(watch, &blocks, &mut matched).await? {
         blocks.retain(|block| block.height < open);
         held = Some(disagreement(open));
     }
@@ -61,7 +61,7 @@ pub(super) async fn gather(
     }))
 }
 
-/// The transfers to us in these blocks, as far as so many say the same as it takes.
+/// The transfers to us in these blocks, as far as enough endpoints agree on them or receipts prove them.
 pub(super) async fn transfers<'s>(
     watch: NetworkWatch<'s>,
     head: &Head<'s>,
@@ -73,8 +73,9 @@ pub(super) async fn transfers<'s>(
     Ok(our_transfers::agreed(watch.pool, &given, &ours, (&headers[..], head.need)).await?)
 }
 
-/// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.
-pub(super) async fn more(
+/// Notes how much arrived, and what registers say of the senders. Returns the first block about which endpoints
+/// contradict each other; transfers from there on are left out.
+pub(super) async fn note_details(
     watch: NetworkWatch<'_>,
     blocks: &[Block],
     matched: &mut Matched,
@@ -89,7 +90,7 @@ pub(super) async fn more(
     Ok(open)
 }
 
-/// In words for operators.
+/// Tells operators why reading stops at a height.
 pub(super) fn disagreement(height: i64) -> String {
     format!("the endpoints disagree about a transfer at height {height}")
 }

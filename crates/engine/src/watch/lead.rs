@@ -1,4 +1,4 @@
-//! Who leads a network: one of all servers at a time, as long as it is heard of.
+//! Elects the leader of a network: one server at a time, for as long as it renews its lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,22 +15,22 @@ use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
 use crate::intake::chain::lead;
 
-/// How often a server that does not lead asks whether it may.
+/// How often a server that does not lead tries to.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
-/// And every how many times it asks the endpoints how they are.
+/// After how many such tries it checks the endpoints.
 const LOOK_EVERY: u32 = 5;
-/// How often a leader is heard of at least.
+/// How often a leader renews its lease.
 const BEAT: Duration = Duration::from_secs(4);
 const POLL_MIN: Duration = Duration::from_millis(250);
 const POLL_MAX: Duration = Duration::from_secs(3);
 
-/// Where a provider answers many and counts every question.
+/// The longest poll interval with a provider that is asked about each address: it counts every call.
 const POLL_MAX_BY_ADDRESS: Duration = Duration::from_secs(6);
 
-/// However much is published, and by whomever.
+/// How many rounds hints can start in one poll interval, however much is published.
 const LOOKS_BETWEEN_POLLS: u32 = 3;
 
-/// Twice a block is soon enough for payers, and cheap enough for operators.
+/// The poll interval: half a block is soon enough for payers, and cheap enough for operators.
 fn poll(net: &WatchedNetwork) -> Duration {
     let longest = match net.is_asked_by_address() {
         true => POLL_MAX_BY_ADDRESS,
@@ -66,7 +66,8 @@ pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stoppin
     }
 }
 
-/// Who does not lead knows how the endpoints are, too: operators ask for it, and prices are asked of them.
+/// Checks the endpoints on a server that watches no chain: operators see their state there too, and prices are asked of
+/// them.
 pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
     let Some(watch) = NetworkWatch::of(&engine, place) else {
         return;
@@ -84,7 +85,7 @@ async fn look(watch: NetworkWatch<'_>) {
     drop(ask_all(watch.pool).await);
 }
 
-/// Leads, if nobody else does, until somebody else does or the server stops.
+/// Leads if no other server does, until another takes over or this one stops.
 async fn take_turn(
     watch: NetworkWatch<'_>,
     owner: &str,
@@ -114,7 +115,7 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
         match follower.round().await? {
             NextRound::Leave => return Ok(()),
             NextRound::Now => {
-                // What is read in haste is looked at twice all the same.
+                // Also while catching up, blocks get their second look.
                 while second_look::is_behind(&follower) {
                     let before = follower.row.checked_height;
                     second_look::pass(&mut follower).await?;
@@ -136,7 +137,7 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     }
 }
 
-/// However long an endpoint takes, the leader is heard of; until somebody else leads.
+/// Renews this leader's lease periodically, however long an endpoint takes, until another server leads.
 async fn beat(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     loop {
         tokio::time::sleep(BEAT).await;
@@ -154,7 +155,7 @@ async fn beat(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     }
 }
 
-/// The next one need not wait.
+/// Gives up the lease of a server that stops, so that the next leader need not wait for its end.
 async fn resign(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     let id = &*watch.network().id;
     let written = watch.engine.db.write(move |tx| {

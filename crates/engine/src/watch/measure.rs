@@ -1,4 +1,4 @@
-//! How it is going, for operators: gauges and counters.
+//! Gauges and counters of watching, for operators.
 
 use till_core::chain::Block;
 use till_core::time::SECOND_MS;
@@ -16,13 +16,13 @@ pub(super) fn took(watch: NetworkWatch<'_>, update: &ChainUpdate) {
         .increment(count(update.transfers.len()));
 }
 
-/// A round that began early because something was published.
+/// Counts a round that began early because a node published something.
 pub(super) fn hinted(watch: NetworkWatch<'_>) {
     let network = &*watch.network().id;
     metrics::counter!("till_network_hinted_total", "network" => network).increment(1);
 }
 
-/// What has not happened yet is there as a zero: that it happens for the first time can be seen by that alone.
+/// Publishes every counter as zero, so that its first increment can be seen as one.
 pub(super) fn begin(network: &str) {
     let zero = |counter: metrics::Counter| counter.increment(0);
     let network = || network.to_owned();
@@ -37,7 +37,7 @@ pub(super) fn begin(network: &str) {
     zero(metrics::counter!("till_endpoint_errors_total", "network" => network()));
 }
 
-/// Where the network stands. `head` is what the endpoints say, if any did.
+/// Sets the gauges of a network. `head` is the height that endpoints agree on, if they do.
 pub(super) fn standing(
     watch: NetworkWatch<'_>,
     row: &NetworkRow,

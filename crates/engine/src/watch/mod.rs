@@ -41,7 +41,7 @@ pub fn start(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
     })
 }
 
-/// For a server that watches nothing, and has endpoints all the same.
+/// Starts checking endpoints on a server that does not watch chains but asks them for lookups.
 pub fn start_looking(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
     each(engine, |place| {
         let engine = Arc::clone(engine);
@@ -59,7 +59,7 @@ fn each(engine: &Engine, start: impl Fn(usize) -> JoinHandle<()>) -> Vec<JoinHan
     (0..networks.map_or(0, Vec::len)).map(start).collect()
 }
 
-/// Looks at the endpoints of a network that nobody has looked at yet.
+/// Checks the identity of those of a network's endpoints that were not checked lately.
 pub async fn identify(engine: &Engine, network: &str) {
     let networks = engine.watching.as_ref().map(|it| &it.networks);
     let place = networks.and_then(|all| all.iter().position(|it| it.network.id == network));

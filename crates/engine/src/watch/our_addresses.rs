@@ -1,4 +1,4 @@
-//! Which of the logs concern us: found by the watched set, and by the database in full.
+//! Finds the logs that concern us: by the watched set, which has false positives, and then by the database.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,12 +12,12 @@ use super::trouble::Trouble;
 use super::watched_addresses;
 use crate::base::fail::Fail;
 
-/// Those of the logs that name one of our addresses, and which addresses those are.
+/// The logs that name one of our addresses, and which addresses these are.
 pub(super) async fn of_ours<'s>(
     watch: NetworkWatch<'s>,
     given: Vec<EndpointLogs<'s>>,
 ) -> Result<(Vec<EndpointLogs<'s>>, HashSet<String>), Trouble> {
-    // What was read first and is looked for afterwards cannot have come too early.
+    // The logs are read already: an address is in the database before anybody can pay to it.
     watched_addresses::refresh(watch.engine, watch.net).await?;
     let mut given = candidates(watch.pool, given);
     let ours = registered(watch, &recipients(watch.pool, &given)).await?;
@@ -25,7 +25,7 @@ pub(super) async fn of_ours<'s>(
     Ok((given, ours))
 }
 
-/// The set knows eight bytes of each address; the database knows them in full.
+/// The addresses among these that are ours: the watched set compares eight bytes of each, the database all of them.
 pub(super) async fn registered(
     watch: NetworkWatch<'_>,
     addresses: &HashSet<String>,
@@ -40,8 +40,8 @@ pub(super) async fn registered(
     Ok(ours)
 }
 
-/// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
-/// forwarded to.
+/// By deposit address among the recipients, every destination that its merchant ever had: the funds may be forwarded
+/// there.
 pub(super) async fn homes(
     watch: NetworkWatch<'_>,
     seen: &[SeenTransfer],

@@ -1,5 +1,5 @@
-//! A second look at what is final, from an endpoint that was not read at first where there is one: what the first look
-//! missed is credited once enough endpoints have it, and told to operators.
+//! Reads final blocks a second time, from an endpoint that was not read at first if there is one. What the first look
+//! missed is credited once a quorum has it, and told to operators.
 
 use futures::FutureExt as _;
 use scoped_futures::ScopedFutureExt as _;
@@ -12,7 +12,7 @@ use till_watch::{
 
 use super::confirm::claim_of;
 use super::follow::Follower;
-use super::gather::{disagreement, more};
+use super::gather::{disagreement, note_details};
 use super::network_watch::NetworkWatch;
 use super::our_addresses::of_ours;
 use super::second_reading::{SecondReading, headers_of};
@@ -20,22 +20,23 @@ use super::trouble::Trouble;
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, advance};
 
-/// So far behind the last final block: whoever lagged has caught up by then.
+/// How far the second look stays below the last final block: endpoints that lagged have caught up by then.
 const BEHIND: i64 = 4;
 const BLOCKS_MAX: i64 = 100;
-/// So far behind, nobody in particular is waited for.
+/// With so many blocks to catch up with, no particular endpoint is waited for.
 const PATIENCE: i64 = 1_000;
-/// How far reading on may be ahead of it.
+/// How far the final tip may be ahead before reading waits for the second look.
 const LEAD_MAX: i64 = 500;
 
-/// Whether the endpoint that looks was read from at first already: then it would leave out the same again.
+/// Whether this is the endpoint's first look at the blocks. If it was read at first already, it would leave out the
+/// same again.
 #[derive(Clone, Copy)]
 enum Looks {
     First,
     Again,
 }
 
-/// Looks at the next blocks that nobody looked at twice, if there are any. Why it cannot go on, if it cannot.
+/// Takes a second look at the next final blocks, if there are any. Returns why it cannot go on, if it cannot.
 pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, Fail> {
     let row = &follower.row;
     let (Some(last_final), None) = (row.final_height, row.frozen_at) else {
@@ -68,7 +69,7 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
             Err(Trouble::Endpoint) => None,
             Err(Trouble::Failed(fail)) => return Err(fail),
         };
-        // Who could not give what it was asked for is asked after the others for a while.
+        // An endpoint that could not serve the blocks is read after the others for a while.
         let is_done = follower.second_reading.is_none();
         if is_done && held.is_none() && follower.row.checked_height == before {
             source.deprioritise(follower.watch.engine.clock.monotonic_us());
@@ -78,7 +79,7 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
     Ok(held.or((waits > LEAD_MAX).then_some(late)))
 }
 
-/// Whether so much waits for its second look that reading on must wait for it.
+/// Whether so many blocks wait for their second look that reading must wait, too.
 pub(super) fn is_behind(follower: &Follower<'_>) -> bool {
     let (row, window) = (&follower.row, &follower.window);
     let lowest = window.first().map(|block| block.height - 1);
@@ -86,7 +87,7 @@ pub(super) fn is_behind(follower: &Follower<'_>) -> bool {
     waits.is_some_and(|(last_final, checked)| last_final - checked > LEAD_MAX)
 }
 
-/// They wait no longer than they are kept.
+/// Reports blocks that get no second look, because they are not kept any longer.
 fn left_out(follower: &Follower<'_>, (from, to): (i64, i64)) {
     let network = &*follower.watch.network().id;
     tracing::error!(
@@ -132,7 +133,7 @@ async fn look<'e>(
     };
     let given = match given {
         Some(given) => given,
-        // Who tells what is not so is done without, for contents can be proven.
+        // A distrusted endpoint is left out, for contents can be proven without it.
         None if is_alone || watch.is_anybody_doubted() => {
             let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
             let logs = match proven {
@@ -147,7 +148,7 @@ async fn look<'e>(
     compare(follower, &blocks, given).await
 }
 
-/// Takes in what is new in these blocks' logs, and notes how far they were looked at.
+/// Takes in the transfers in these logs that are new, and records up to where blocks were looked at.
 async fn compare<'e>(
     follower: &mut Follower<'e>,
     blocks: &[Block],
@@ -161,7 +162,7 @@ async fn compare<'e>(
     leave_known(watch, &mut given, (from, to)).await?;
     let mut matched =
         our_transfers::agreed(watch.pool, &given, &our_addresses, (&[], watch.net.quorum)).await?;
-    more(watch, blocks, &mut matched).await?;
+    note_details(watch, blocks, &mut matched).await?;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
@@ -172,8 +173,8 @@ async fn compare<'e>(
     Ok(matched.open.map(disagreement))
 }
 
-/// What each of those who can be asked gives, where several must agree and nobody is left of whom it is known that it was not read
-/// at first. Each is held to what it says itself of the blocks. None while fewer answer than must agree.
+/// The logs of these blocks from all endpoints that answer, each checked against its own headers: for a quorum of
+/// several, when every endpoint may have been read at first. None while fewer answer than must agree.
 async fn by_all<'e>(watch: NetworkWatch<'e>, blocks: &[Block]) -> Option<Vec<EndpointLogs<'e>>> {
     let ask = |source: &'e Endpoint| {
         async move {
@@ -188,8 +189,8 @@ async fn by_all<'e>(watch: NetworkWatch<'e>, blocks: &[Block]) -> Option<Vec<End
     (given.len() >= watch.net.quorum).then_some(given)
 }
 
-/// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
-/// One that is away for now is waited for a while.
+/// The endpoint to look with: one that was not read at first, and of these the last in the operator's order, for
+/// reading begins with the first. None while it is worth waiting for one; otherwise any endpoint.
 fn another<'e>(
     follower: &Follower<'e>,
     from: i64,
@@ -197,7 +198,7 @@ fn another<'e>(
 ) -> Option<(&'e Endpoint, Looks)> {
     let watch = follower.watch;
     let readers = follower.readers_of(from);
-    // Who read it before a restart is not known: anybody may have.
+    // Who was read before a restart is not known: it may have been any of them.
     let is_other = |source: &&Endpoint| {
         let place = watch.net.place_of(source);
         let readers = readers.as_ref();
@@ -217,7 +218,7 @@ fn another<'e>(
     }
 }
 
-/// Takes out the logs of transfers that are known as they are.
+/// Removes the logs of transfers that the database has just so.
 async fn leave_known(
     watch: NetworkWatch<'_>,
     given: &mut [EndpointLogs<'_>],
@@ -247,11 +248,11 @@ async fn leave_known(
     Ok(())
 }
 
-/// Whether they were taken in.
+/// Takes in transfers that the first look missed. Returns whether they were written.
 async fn take(follower: &Follower<'_>, mut missed: Vec<SeenTransfer>) -> Result<bool, Fail> {
     let network = &follower.watch.network().id;
-    // What is known at the same place was told by fewer: it goes before what is there comes. What is known as it is stays:
-    // a transaction that paid several is asked about as a whole.
+    // A known transfer at the same place with other contents had fewer voices: it goes first. What is known just so
+    // stays: a transaction that paid several is asked about as a whole.
     let mut known = at_places(follower, &missed).await?;
     missed.retain(|it| !known.iter().any(|row| is_known_as(row, it)));
     known.retain(|row| missed.iter().any(|it| is_at_place_of(row, it)));
@@ -300,7 +301,7 @@ fn is_known_as(row: &TransferRow, seen: &SeenTransfer) -> bool {
         && (&row.asset, &row.senders, &row.recipient, row.units) == told
 }
 
-/// What is known to be in a block at the places of these.
+/// The known transfers that are in a block at the places of these.
 async fn at_places(
     follower: &Follower<'_>,
     missed: &[SeenTransfer],

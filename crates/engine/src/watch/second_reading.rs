@@ -1,4 +1,4 @@
-//! Blocks that an endpoint is read for a second time.
+//! Reads blocks for the second look, over several rounds if the endpoint is slow.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,14 +16,15 @@ use super::trouble::Trouble;
 /// How long a round waits for it.
 const READING_TIME: Duration = Duration::from_millis(500);
 
-/// The logs of some blocks, once they were read; none where the endpoint does not have the blocks.
+/// The logs of some blocks, once they were read. None if the endpoint does not have the blocks.
 type Logs<'e> = BoxFuture<'e, Result<Option<Vec<Log>>, Trouble>>;
 
-/// What an endpoint is read for a second time. It goes on over several rounds where the endpoint is slow: nobody waits for it.
+/// Blocks that are being read from an endpoint for the second look. If that takes longer than a round it goes on in the
+/// next one.
 pub(super) struct SecondReading<'e> {
     pub(super) source: &'e Endpoint,
     blocks: Vec<Block>,
-    /// Behind a lock that nobody waits for: a follower may be shared between threads.
+    /// A mutex makes the follower shareable between threads; nobody waits for it.
     logs: Mutex<Logs<'e>>,
 }
 
@@ -48,8 +49,8 @@ impl<'e> SecondReading<'e> {
         self.blocks.first().map(|block| block.height)
     }
 
-    /// The one that is under way from the first of these blocks on, or a new one: its blocks and their logs. None while it
-    /// is under way, and where the endpoint does not have the blocks.
+    /// Continues the reading that begins at the first of these blocks, or begins one. Returns the blocks and their
+    /// logs; None while it is under way, and if the endpoint does not have the blocks.
     pub(super) async fn go_on(
         watch: NetworkWatch<'e>,
         kept: &mut Option<SecondReading<'e>>,
@@ -72,8 +73,7 @@ impl<'e> SecondReading<'e> {
     }
 }
 
-/// The heads of these blocks, as an endpoint gives them. None where it is behind, or of another chain: whoever reads on finds out
-/// which.
+/// An endpoint's headers of these blocks. None if it is behind or on another chain; reading on finds out which.
 pub(super) async fn headers_of(
     watch: NetworkWatch<'_>,
     source: &Endpoint,

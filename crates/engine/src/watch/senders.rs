@@ -1,5 +1,5 @@
-//! Who sent a transfer, each of them, held against the registers on its chain: the issuer's own blacklist and the sanctions oracle. What
-//! they say is kept with the transfer, for whoever judges it; a register that does not answer says nothing.
+//! Checks every sender of a transfer against the registers on its chain: the issuer's own blocklist and the sanctions
+//! oracle. The answers are kept with the transfer, for whoever judges it; a register that does not answer says nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use till_watch::{QuorumAnswer, SeenTransfer, names};
 use super::network_watch::NetworkWatch;
 use crate::screening::{Answers, is_asked_on_chains, is_open, of_senders, over, written};
 
-/// Senders at the same time.
+/// How many senders are asked about in parallel.
 const AT_ONCE: usize = 16;
 
-/// Notes what as many endpoints as must agree say that each register says. What is known already stays. Answers with the first
-/// block with a sender about whom they contradict each other.
+/// Notes what each register says of the senders, by a quorum. Answers that are known stay. Returns the first block with
+/// a sender about whom endpoints contradict each other.
 pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [SeenTransfer]) -> Option<i64> {
     if !is_asked_on_chains(watch.engine) {
         return None;
@@ -58,7 +58,7 @@ pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [SeenTransfer]) -> 
 /// What the registers say of one sender.
 struct RegisterAnswers {
     answers: Answers,
-    /// Some endpoints say that one names it, and some that it does not: whoever lies, neither is believed.
+    /// Whether endpoints contradict each other about a register. Then neither answer is believed.
     is_contradicted: bool,
 }
 

@@ -106,7 +106,7 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
             ("unreachable", left.map(|left| left.why().to_owned()))
         }
         _ => {
-            let reason = waits(net, usable).or_else(|| mute(net, now_us));
+            let reason = waits(net, usable).or_else(|| paused_calls(net, now_us));
             ("watching", reason.or_else(|| alone(net)))
         }
     };
@@ -157,21 +157,22 @@ fn waits(net: &WatchedNetwork, usable: usize) -> Option<String> {
     }
 }
 
-/// With nobody beside it, what a provider says of the latest blocks, of senders and of what waits is checked by nobody.
+/// Says that a single provider is believed: nobody checks what it says of the latest blocks, of senders and of waiting
+/// payments.
 fn alone(net: &WatchedNetwork) -> Option<String> {
     let line = "a single provider is believed, for no second one must agree with it";
     net.trusts_one_provider().then(|| line.to_owned())
 }
 
-/// What arrived, and what registers say of senders, is asked of contracts.
-fn mute(net: &WatchedNetwork, now_us: u64) -> Option<String> {
-    let mute = net
+/// Says how many endpoints get no contract calls now, by which arrived amounts and registers are asked for.
+fn paused_calls(net: &WatchedNetwork, now_us: u64) -> Option<String> {
+    let paused = net
         .endpoints
         .iter()
         .filter(|it| it.pauses_calls(now_us))
         .count();
-    (mute > 0).then(|| {
+    (paused > 0).then(|| {
         let all = net.endpoints.len();
-        format!("{mute} of {all} endpoints do not answer where contracts are called (eth_call)")
+        format!("{paused} of {all} endpoints do not answer where contracts are called (eth_call)")
     })
 }

@@ -7,7 +7,7 @@ use crate::base::fail::Fail;
 /// Why a network's next step is not taken now.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// An endpoint's doing, which was noted with it: others are asked, or the same one later.
+    /// An endpoint failed, which was noted with it: another is asked, or the same one later.
     Endpoint,
     Failed(Fail),
 }

@@ -1,4 +1,4 @@
-//! What fewer endpoints tell of than must agree is shown where it is beyond doubt whom it is for.
+//! Shows transfers that too few endpoints report for a quorum, if it is certain which invoice they are for.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::gather::transfers;
 use super::network_watch::NetworkWatch;
 use super::trouble::Trouble;
 
-/// The transfers to us in the next blocks of those who answer, as waiting for a block.
+/// The transfers to us in the next blocks of the endpoints that answer, as waiting for a block.
 pub(super) async fn unconfirmed_transfers(
     watch: NetworkWatch<'_>,
     head: &Head<'_>,
@@ -20,7 +20,7 @@ pub(super) async fn unconfirmed_transfers(
 ) -> Result<Vec<SeenTransfer>, Trouble> {
     let (mut headers, _) = headers::agreed(watch.pool, head, head.next(from)).await?;
     let matched = transfers(watch, head, spans, &mut headers).await?;
-    let seen = for_whom_is_sure(watch, matched.seen, read_at).await?;
+    let seen = keep_unambiguous(watch, matched.seen, read_at).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
     let waits = |seen: SeenTransfer| SeenTransfer {
         height: None,
@@ -30,10 +30,10 @@ pub(super) async fn unconfirmed_transfers(
     Ok(shown.into_iter().map(waits).collect())
 }
 
-/// Those to addresses whose invoice is open and has been their only one since what was read last, at a time of which enough
-/// endpoints are sure: whenever after that they were sent, they are for it. Whom others are for depends on when a block was made, or
-/// on who sent how much, which is not known yet.
-async fn for_whom_is_sure(
+/// Keeps the transfers whose invoice is certain: its lease of the address is open, and was the only one since before
+/// the last block that was read. Whom others are for depends on the time of their block, or on who sent how much, which
+/// is not known yet.
+async fn keep_unambiguous(
     watch: NetworkWatch<'_>,
     mut seen: Vec<SeenTransfer>,
     read_at: Option<i64>,
@@ -48,13 +48,13 @@ async fn for_whom_is_sure(
     drop(reader);
     seen.retain(|it| {
         let of_address = leases.iter().filter(|lease| lease.address == it.recipient);
-        is_sure(&of_address.collect::<Vec<_>>(), read_at)
+        is_unambiguous(&of_address.collect::<Vec<_>>(), read_at)
     });
     Ok(seen)
 }
 
-/// The leases of one address, the latest last.
-fn is_sure(leases: &[&LeaseRow], read_at: Option<i64>) -> bool {
+/// Whether a payment to an address can only be for its latest lease. `leases` are all of that address, the latest last.
+fn is_unambiguous(leases: &[&LeaseRow], read_at: Option<i64>) -> bool {
     let Some((latest, earlier)) = leases.split_last() else {
         return false;
     };
@@ -80,12 +80,12 @@ mod tests {
             picked: false,
         };
         let (ended, open) = (lease(0, Some(5)), lease(CLOCK_SLACK_MS, None));
-        assert!(is_sure(&[&open], None), "nobody had it before");
-        assert!(!is_sure(&[&ended], None));
-        assert!(!is_sure(&[], Some(i64::MAX)));
+        assert!(is_unambiguous(&[&open], None), "nobody had it before");
+        assert!(!is_unambiguous(&[&ended], None));
+        assert!(!is_unambiguous(&[], Some(i64::MAX)));
         let read_at = 2 * CLOCK_SLACK_MS;
-        assert!(is_sure(&[&ended, &open], Some(read_at)));
-        assert!(!is_sure(&[&ended, &open], Some(read_at - 1)));
-        assert!(!is_sure(&[&ended, &open], None));
+        assert!(is_unambiguous(&[&ended, &open], Some(read_at)));
+        assert!(!is_unambiguous(&[&ended, &open], Some(read_at - 1)));
+        assert!(!is_unambiguous(&[&ended, &open], None));
     }
 }

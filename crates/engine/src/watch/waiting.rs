@@ -1,4 +1,5 @@
-//! What waits for a block where a network's mempool can be looked at: it is shown, and taken back when it is replaced.
+//! Payments that wait for a block, on networks whose mempools can be read: they are shown, and taken back when they are
+//! replaced.
 
 use till_chains::BlockHash;
 use till_watch::{Chain, Mempool, MempoolChanges};
@@ -8,10 +9,10 @@ use super::our_addresses::registered;
 use super::watched_addresses;
 use crate::base::fail::Fail;
 
-/// So many addresses are asked about one by one, the latest first.
+/// The most addresses that are asked about one by one, the latest leases first.
 const AWAITED_MAX: i64 = 500;
 
-/// What changed about it, once the blocks of a chain are read.
+/// What changed among waiting payments, once the blocks up to the top of `chain` were read.
 pub(super) async fn waiting_transfers(
     watch: NetworkWatch<'_>,
     mempool: Option<&mut Mempool>,
@@ -34,7 +35,7 @@ pub(super) async fn waiting_transfers(
     Ok(mempool.changes(&top))
 }
 
-/// The addresses of open invoices, where somebody must be asked about each.
+/// The addresses of open invoices, if an endpoint must be asked about each; otherwise none.
 async fn awaited_addresses(watch: NetworkWatch<'_>) -> Result<Vec<[u8; 20]>, Fail> {
     if !watch.net.is_asked_by_address() {
         return Ok(Vec::new());

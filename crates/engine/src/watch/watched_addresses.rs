@@ -1,6 +1,6 @@
-//! The addresses that are looked for follow the database. They are derived, not read: every number that an account may
-//! have used, with every destination it ever had. A number is taken before its address is shown to anybody, so what is
-//! read from a chain first, and looked for afterwards, cannot have come too early.
+//! Keeps the set of watched addresses up to date with the database. Addresses are derived, not read: every number that
+//! an account may have used, with every destination it ever had. A number is taken before its address is shown to
+//! anybody, so a set that is refreshed after logs were read has every address that they can pay to.
 
 use till_chains::DepositAddresses;
 use till_store::destinations::Numbered;
@@ -9,10 +9,10 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use till_watch::WatchedNetwork;
 
-/// Derived between two breaths: others want the thread, too.
+/// How many addresses are derived before other tasks get the thread.
 const AT_ONCE: u64 = 2_000;
 
-/// Brings the set to what the database has now.
+/// Adds the addresses that the database has by now.
 pub(super) async fn refresh(engine: &Engine, net: &WatchedNetwork) -> Result<(), Fail> {
     let mut known = net.set.known.lock().await;
     let mut reader = engine.db.read().await?;

@@ -20,7 +20,7 @@ pub async fn make_due(engine: &Engine) -> Result<(), Fail> {
             return failed;
         };
         if let Err(fail) = make_all(engine, &due.scope).await {
-            tracing::error!(account = %due.scope.account, mode = due.scope.mode.as_str(), ?fail, "a digest of the journal could not be made and is tried again");
+            tracing::error!(account = %due.scope.account, mode = due.scope.mode.as_str(), ?fail, "a digest of the journal could not be made and is tried again; run till digest verify if this lasts");
             failed = Err(fail);
         }
         last = Some(due);

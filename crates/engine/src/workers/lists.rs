@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::time::{MINUTE_MS, SECOND_MS};
@@ -18,6 +19,9 @@ const CLAIM_MS: i64 = 30 * MINUTE_MS;
 const RETRY_MS: i64 = 5 * MINUTE_MS;
 /// Whoever writes to a file may not be done for so long.
 const WRITING_MS: i64 = 2 * SECOND_MS;
+/// One server waits half a minute for what another is reading; after that the worker follows it.
+const LOOKS: usize = 300;
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const ROWS_AT_ONCE: usize = 1_000;
 const ADDRESSES_AT_ONCE: i64 = 10_000;
 
@@ -45,8 +49,23 @@ pub async fn refresh_all(engine: &Engine) -> Result<usize, Fail> {
     for list in &lists.config.lists {
         refresh(engine, lists, list).await?;
     }
+    let names: Vec<&str> = lists.config.lists.iter().map(|list| &*list.name).collect();
+    others_are_done(engine, &names).await?;
     follow(engine).await?;
     Ok(lists.config.lists.len())
+}
+
+/// Another server that was told at the same time may be reading them: what it reads counts here, too.
+async fn others_are_done(engine: &Engine, names: &[&str]) -> Result<(), Fail> {
+    for _ in 0..LOOKS {
+        let (now, rows) = (engine.clock.now_ms(), rows(engine).await?);
+        let is_read = |row: &ListRow| names.contains(&&*row.name) && row.busy_until > now;
+        if !rows.iter().any(is_read) {
+            break;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(())
 }
 
 async fn rows(engine: &Engine) -> Result<Vec<ListRow>, Fail> {

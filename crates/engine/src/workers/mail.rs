@@ -47,7 +47,10 @@ pub async fn run(engine: Arc<Engine>, mut stopping: Stopping) {
             // There may be more; a server that is stopping leaves it to the next one.
             Ok(_) if !*stopping.borrow() => continue,
             Ok(_) => return,
-            Err(fail) => tracing::error!(?fail, "the mail worker failed and will retry"),
+            Err(fail) => tracing::error!(
+                ?fail,
+                "the mail worker failed, for the reason in `fail`, and tries again; look at the database if this lasts"
+            ),
         }
         tokio::select! {
             () = engine.nudges.mail.notified() => {}
@@ -106,7 +109,7 @@ async fn send_one(engine: &Engine, mailer: &Mailer, notice: &NoticeRow) -> Resul
     let attempted = match attempt(engine, mailer, notice).await {
         // A notice that cannot be read, say with a key that is gone, must not come back for ever.
         Err(Fail::Broken(cause, _)) => {
-            tracing::error!(notice = %notice.id, cause, "a mail could not be composed and is given up");
+            tracing::error!(notice = %notice.id, cause, "a mail could not be composed and is given up; check that secrets.key_file has the key it was encrypted with");
             Attempt::Tried(Outcome::Failed)
         }
         attempted => attempted?,
@@ -155,7 +158,7 @@ pub async fn attempt(
         Ok(()) => Outcome::Sent,
         Err(error) => {
             let attempt = notice.attempts + 1;
-            tracing::warn!(notice = %notice.id, attempt, %error, "a mail was not sent; the error is the mail server's answer");
+            tracing::warn!(notice = %notice.id, attempt, %error, "a mail was not sent, for the reason in `error`; it is tried again: check mail.smtp_url and mail.from if this lasts");
             Outcome::Failed
         }
     };

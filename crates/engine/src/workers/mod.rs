@@ -181,7 +181,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Digest => digests::make_due(&engine).await,
             Work::Forget => retention::forget(&engine).await,
             Work::Payouts => payouts::look_at_due(&engine).await,
-            Work::Screen => payouts::screen_waiting(&engine).await,
+            Work::Screen => payouts::screen(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => {
                 let beaten = pulse::beat(&engine).await;
@@ -192,7 +192,11 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::KeyUses => key_uses::write(&engine).await,
         };
         if let Err(fail) = done {
-            tracing::error!(?work, ?fail, "a worker failed and will retry");
+            tracing::error!(
+                ?work,
+                ?fail,
+                "a worker failed, for the reason in `fail`, and tries again; look at the database if this lasts"
+            );
         }
         tokio::select! {
             () = tokio::time::sleep(period) => {}
@@ -203,6 +207,9 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
     if matches!(work, Work::KeyUses)
         && let Err(fail) = key_uses::write(&engine).await
     {
-        tracing::error!(?fail, "the last uses of keys could not be written down");
+        tracing::error!(
+            ?fail,
+            "the last uses of keys could not be written down at shutdown, so keys may show an older last use; nothing else is lost"
+        );
     }
 }

@@ -14,8 +14,10 @@ const TAKEN_MS: i64 = 5 * MINUTE_MS;
 
 pub const SCREEN_EVERY_MS: u64 = 20_000;
 
-/// Asks the lists about addresses that they could not be asked about before.
-pub async fn screen_waiting(engine: &Engine) -> Result<(), Fail> {
+/// Asks the lists about addresses that they could not be asked about before, and about those of refunds that are ready when there is a
+/// new edition.
+pub async fn screen(engine: &Engine) -> Result<(), Fail> {
+    refunds::screen_ready(engine).await?;
     let turn = engine.clock.now_ms().unsigned_abs() / SCREEN_EVERY_MS;
     refunds::screen_waiting(engine, i64::try_from(turn).unwrap_or(0)).await
 }

@@ -58,7 +58,7 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
             tracing::warn!(
                 pair,
                 fresh,
-                "not enough price sources agree; assets of this pair are refused until they do"
+                "not enough price sources agree; assets of this pair are refused until they do; check prices.sources, min_sources and max_age_s"
             );
             continue;
         };
@@ -94,7 +94,12 @@ async fn reported_price(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<R
         Ok(reported) => Some(reported),
         Err(error) => {
             let (pair, kind) = (&*feed.pair, feed.place.kind());
-            tracing::warn!(pair, kind, error, "a price source gave no usable price");
+            tracing::warn!(
+                pair,
+                kind,
+                error,
+                "a price source gave no usable price, so the other sources decide; check it under prices.sources if this lasts"
+            );
             None
         }
     }

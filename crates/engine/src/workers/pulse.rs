@@ -44,14 +44,13 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
 /// Goes by the clock that all servers share, and compares this machine's with it.
 pub async fn compare_clocks(engine: &Engine) -> Result<(), Fail> {
     let clock = &engine.clock;
-    let (before, asked_us) = (clock.machine_ms(), clock.monotonic_us());
+    let before = clock.machine_ms();
     let Some(shared) = engine.db.clock_ms().await? else {
         return Ok(());
     };
-    // Read at some moment between question and answer.
-    let (after, answered_us) = (clock.machine_ms(), clock.monotonic_us());
-    clock.follow(shared, asked_us.midpoint(answered_us));
-    let off_ms = (before - shared).max(shared - after).max(0);
+    clock.follow(shared);
+    // It was read at some moment between question and answer.
+    let off_ms = (before - shared).max(shared - clock.machine_ms()).max(0);
     let was_off = engine.readiness.clock_off_s();
     engine.readiness.clock_is_off_by(off_ms);
     if let (Some(seconds), None) = (engine.readiness.clock_off_s(), was_off) {

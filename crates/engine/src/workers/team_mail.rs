@@ -63,7 +63,7 @@ async fn send(engine: &Engine, mailer: &Mailer, id: &str, to: String, of: Render
     };
     let sent = mailer.send(&mail).await;
     if let Err(error) = &sent {
-        tracing::warn!(mail = %id, %error, "a mail was not sent; the error is the mail server's answer");
+        tracing::warn!(mail = %id, %error, "a mail was not sent, for the reason in `error`; it is tried again: check mail.smtp_url and mail.from if this lasts");
     }
     let label = if sent.is_ok() { "yes" } else { "no" };
     metrics::counter!("till_mails_total", "sent" => label).increment(1);
@@ -91,7 +91,7 @@ async fn send_link(engine: &Engine, mailer: &Mailer, mail: &LinkMailRow) -> Resu
     let content = match link_mails::open(engine, mail) {
         Ok(content) => content,
         Err(fail) => {
-            tracing::error!(mail = %mail.id, ?fail, "a mail could not be composed and is given up");
+            tracing::error!(mail = %mail.id, ?fail, "a mail could not be composed and is given up; check that secrets.key_file has the key it was encrypted with");
             return settle_link(engine, mail, None).await;
         }
     };
@@ -137,7 +137,7 @@ async fn send_notice(
     let is_sent = match emails::open(engine, &user.id, &user.email) {
         Ok(to) => send(engine, mailer, &notice.id, to, rendered).await,
         Err(fail) => {
-            tracing::error!(notice = %notice.id, ?fail, "an address could not be read");
+            tracing::error!(notice = %notice.id, ?fail, "a member's e-mail address cannot be decrypted, so a notice is not sent; check that secrets.key_file has the key it was encrypted with");
             false
         }
     };

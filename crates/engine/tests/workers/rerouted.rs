@@ -106,7 +106,7 @@ pub async fn flagged(world: &World, scope: &Scope) -> Vec<(&'static str, String)
         to: Some(NOW + 1),
         asset: None,
     };
-    let walk = Walk::begin(&world.engine, scope, &asked).await;
+    let walk = Walk::begin(&world.engine, &world.engine.db.primary(), scope, &asked).await;
     let (mut walk, mut flagged) = (walk.unwrap(), Vec::new());
     while let Some(found) = walk.next().await.unwrap() {
         let found = found.into_iter().filter(|one| one.severity == "flagged");

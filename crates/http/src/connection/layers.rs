@@ -176,11 +176,17 @@ impl Edge {
             Ok(Ok(Err(never))) => never_fails(never),
             Ok(Err(_panic)) => {
                 // What it said has been printed by the panic hook.
-                tracing::error!(request_id = id.as_str(), "a handler panicked");
+                tracing::error!(
+                    request_id = id.as_str(),
+                    "a request's handler panicked and the caller was answered 500; please report it with the panic message above"
+                );
                 Refusal::of(Code::InternalError)
             }
             Err(_elapsed) => {
-                tracing::warn!(request_id = id.as_str(), "a handler took too long");
+                tracing::warn!(
+                    request_id = id.as_str(),
+                    "a request took longer than its time limit and was answered 503; check the load of the database"
+                );
                 Refusal::new(
                     Code::ServiceUnavailable,
                     "The request took too long. Retry with the same Idempotency-Key.",

@@ -103,7 +103,7 @@ pub fn failure(failure: &Failure, docs_url: &str, id: &RequestId) -> Response {
             tracing::error!(
                 request_id = id.as_str(),
                 cause,
-                "a request failed on our side"
+                "a request failed on our side, for the reason in `cause`, and was answered 500; please report it if the database was well"
             );
             error(&Refusal::of(Code::InternalError), docs_url, id)
         }

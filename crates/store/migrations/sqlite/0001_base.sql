@@ -424,6 +424,8 @@ CREATE TABLE refunds (
     sources TEXT NOT NULL,
     -- What it took out of what counts towards the price, by payment; given back when it is cancelled or its link expires.
     withdrawn TEXT NOT NULL DEFAULT '[]',
+    -- The invoice's last payment when that was taken out of what was beyond the price.
+    excess_until TEXT,
     -- 1 where the price was paid beside it when it was made.
     was_covered INTEGER NOT NULL,
     -- The payer's token: its hash, to find the refund by, and itself, encrypted.
@@ -696,6 +698,13 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_subject ON attempts (subject, at);
 CREATE INDEX attempts_at ON attempts (at);
+
+-- A row to lock while attempts of its subject are counted and added, so that two at once do not pass the limit together.
+CREATE TABLE attempt_subjects (
+    subject BLOB PRIMARY KEY,
+    locked_at INTEGER NOT NULL
+);
+CREATE INDEX attempt_subjects_locked ON attempt_subjects (locked_at);
 
 -- One per organisation, from the start.
 CREATE TABLE applications (

@@ -8,6 +8,8 @@ pub(super) const STATEMENTS_CACHED_MAX: usize = 512;
 pub struct DbConfig {
     /// `sqlite:PATH` (made if missing), `sqlite::memory:` or `postgres://…`
     pub url: String,
+    /// PostgreSQL standbys of it, which are only read from.
+    pub replicas: Vec<String>,
     pub readers_max: u32,
     /// For PostgreSQL; SQLite has one writer.
     pub writers_max: u32,
@@ -24,6 +26,7 @@ impl DbConfig {
     pub fn new(url: impl Into<String>) -> DbConfig {
         DbConfig {
             url: url.into(),
+            replicas: Vec::new(),
             readers_max: 8,
             writers_max: 8,
             patience: Duration::from_secs(5),

@@ -15,11 +15,13 @@ use super::backoff::backoff_ms;
 use super::config::DbConfig;
 use super::copies::{self, make_for_owner_alone};
 use super::migrate::{self, Schema};
+use super::position::Position;
 use super::postgres::{self, Connections};
+use super::replicas::{self, ReplicaFound, ReplicaUse, Replicas};
 use super::sqlite;
 use crate::sql::checkpoint::Checkpointer;
 use crate::sql::group::{self, Slot, Unit};
-use crate::sql::reader::ReaderConnection;
+use crate::sql::reader::{Primary, ReadSource};
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
 use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Unwritable, Write};
 
@@ -60,6 +62,8 @@ enum Backend {
     Postgres {
         writers: Connections,
         readers: Connections,
+        /// None where none are configured.
+        replicas: Option<Replicas>,
     },
 }
 
@@ -68,9 +72,11 @@ impl Db {
         let commits = Arc::new(AtomicU64::new(0));
         let backend =
             if config.url.starts_with("postgres:") || config.url.starts_with("postgresql:") {
-                {
-                    let (writers, readers) = postgres::open(config).await?;
-                    Backend::Postgres { writers, readers }
+                let (writers, readers) = postgres::open(config).await?;
+                Backend::Postgres {
+                    replicas: Replicas::follow(config, &readers)?,
+                    writers,
+                    readers,
                 }
             } else if matches!(&*config.url, "sqlite::memory:" | "sqlite://:memory:") {
                 let conn = sqlite::options(SqliteConnectOptions::new().in_memory(true))
@@ -123,18 +129,26 @@ impl Db {
             Backend::Sqlite { readers, .. } => {
                 vec![("readers", readers.size(), idle(readers.num_idle()))]
             }
-            Backend::Postgres { writers, readers } => vec![
-                (
-                    "readers",
-                    readers.pool().size(),
-                    idle(readers.pool().num_idle()),
-                ),
-                (
-                    "writers",
-                    writers.pool().size(),
-                    idle(writers.pool().num_idle()),
-                ),
-            ],
+            Backend::Postgres {
+                writers,
+                readers,
+                replicas,
+            } => {
+                let (mut size, mut unused) = (0, 0);
+                for pool in replicas.iter().flat_map(Replicas::pools) {
+                    size += pool.size();
+                    unused += idle(pool.num_idle());
+                }
+                let (writers, readers) = (writers.pool(), readers.pool());
+                let mut pools = vec![
+                    ("readers", readers.size(), idle(readers.num_idle())),
+                    ("writers", writers.size(), idle(writers.num_idle())),
+                ];
+                if replicas.is_some() {
+                    pools.push(("replicas", size, unused));
+                }
+                pools
+            }
         }
     }
 
@@ -198,18 +212,61 @@ impl Db {
     }
 
     pub async fn read(&self) -> Result<Reader, StoreError> {
-        Ok(Reader(match &self.0.backend {
-            Backend::Memory { writer } => ReaderConnection::Memory(Arc::clone(writer)),
-            Backend::Sqlite { readers, .. } => ReaderConnection::Sqlite {
-                pool: readers.clone(),
-                held: None,
-            },
-            Backend::Postgres { readers, .. } => ReaderConnection::Postgres {
-                connections: readers.clone(),
-                held: None,
-                stale_left: readers.pool().options().get_max_connections(),
-            },
-        }))
+        Ok(self.primary().read())
+    }
+
+    /// Reads at the primary, which has everything.
+    pub fn primary(&self) -> ReadSource {
+        ReadSource::primary(match &self.0.backend {
+            Backend::Memory { writer } => Primary::Memory(Arc::clone(writer)),
+            Backend::Sqlite { readers, .. } => Primary::Sqlite(readers.clone()),
+            Backend::Postgres { readers, .. } => Primary::Postgres(readers.clone()),
+        })
+    }
+
+    /// Reads at a replica that has replayed this much, and at the primary where none has. Only for what is shown: what decides
+    /// something is read at the primary.
+    pub async fn replica(&self, at_least: Position) -> ReadSource {
+        match &self.0.backend {
+            Backend::Postgres {
+                readers,
+                replicas: Some(replicas),
+                ..
+            } => {
+                let primary = Primary::Postgres(readers.clone());
+                ReadSource::with_replica(primary, replicas.choose(at_least).await)
+            }
+            _ => self.primary(),
+        }
+    }
+
+    /// A position that has everything that was committed so far; nothing where the primary does not say. Where there are no replicas
+    /// nobody is asked.
+    pub async fn position(&self) -> Option<Position> {
+        match self.replicas() {
+            None => Some(Position::START),
+            Some(replicas) => replicas.position().await,
+        }
+    }
+
+    /// How the replicas are used; nothing where there are none.
+    pub fn replica_use(&self) -> Option<ReplicaUse> {
+        self.replicas().map(Replicas::used)
+    }
+
+    /// Asks the replica that this URL names how it stands to this database.
+    pub async fn find_replica(&self, url: &str) -> Result<ReplicaFound, StoreError> {
+        match &self.0.backend {
+            Backend::Postgres { readers, .. } => replicas::find(readers, url).await,
+            _ => Err(StoreError::Other("only PostgreSQL has replicas".into())),
+        }
+    }
+
+    fn replicas(&self) -> Option<&Replicas> {
+        match &self.0.backend {
+            Backend::Postgres { replicas, .. } => replicas.as_ref(),
+            Backend::Sqlite { .. } | Backend::Memory { .. } => None,
+        }
     }
 
     /// Runs a unit of work: commits on `Ok`, rolls back on `Err`, and runs it again, a limited number of
@@ -415,7 +472,14 @@ impl Db {
                 group::close(writer).await;
             }
             Backend::Memory { writer } => group::close(writer).await,
-            Backend::Postgres { writers, readers } => {
+            Backend::Postgres {
+                writers,
+                readers,
+                replicas,
+            } => {
+                if let Some(replicas) = replicas {
+                    replicas.close().await;
+                }
                 writers.pool().close().await;
                 readers.pool().close().await;
             }

@@ -116,7 +116,7 @@ impl StoreError {
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
         let unavailable = |cause: &dyn std::fmt::Display| {
-            tracing::warn!(%cause, "the database is not available");
+            tracing::warn!(%cause, "the database is not available; callers retry: check that it runs, and the network to it");
             StoreError::Unavailable
         };
         match error {

@@ -124,7 +124,7 @@ pub(crate) async fn close(writer: &Arc<Mutex<Slot>>) {
         if let Some(conn) = slot.conn.take()
             && let Err(error) = conn.close().await
         {
-            tracing::warn!(%error, "SQLite did not close cleanly");
+            tracing::warn!(%error, "SQLite did not close cleanly; what was committed is safe, and the next start recovers its log");
         }
     });
     // It fails only if the runtime goes away, and then there is nobody left to tell.

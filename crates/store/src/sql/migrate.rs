@@ -197,7 +197,7 @@ async fn retry_locked<T: Send>(
             Err(StoreError::LockTimeout { .. }) if attempt < LOCK_ATTEMPTS_MAX => {
                 if attempt % 10 == 0 {
                     tracing::warn!(
-                        "a migration waits for a table lock that a long transaction holds"
+                        "a migration waits for a table lock that a long transaction holds; it tries again: end that transaction if this lasts"
                     );
                 }
                 attempt += 1;

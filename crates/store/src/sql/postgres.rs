@@ -1,6 +1,7 @@
 //! PostgreSQL's connections: to the server itself, or through a pooler that gives every transaction another session.
 
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
@@ -11,7 +12,9 @@ use tokio::time::{sleep, timeout};
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
 use super::error::connection_lost;
-use super::servers::{NOTICE_TIME, Named, Pool, Servers, TargetServer, Term, Unfit, Way, get};
+use super::servers::{
+    NOTICE_TIME, Named, Pool, ServerOptions, Servers, TargetServer, Term, Unfit, get,
+};
 use crate::StoreError;
 
 /// What holds for every unit of work and every read.
@@ -28,6 +31,9 @@ const SETTINGS: [(&str, &str); 7] = [
     // A process that was paused in the middle of one must not keep its rows.
     ("idle_in_transaction_session_timeout", "5s"),
 ];
+
+/// Whoever waits longer for a connection to a replica asks the primary.
+const REPLICA_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What its own clock shows.
 pub(crate) const CLOCK_MS: &str =
@@ -102,15 +108,20 @@ pub(crate) async fn open(config: &DbConfig) -> Result<(Connections, Connections)
             (connected.await.map_err(not_opened)?, Sessions::Shared)
         }
     };
-    let readers = pool(config.readers_max).connect_lazy_with(way(&options, sessions).reading);
+    let readers =
+        pool(config.readers_max).connect_lazy_with(server_options(&options, sessions).reading);
     let (writers, readers) = (
         Arc::new(RwLock::new(writers)),
         Arc::new(RwLock::new(readers)),
     );
     let servers = named.is_choice().then(|| {
-        let ways: Vec<Way> = named.all.iter().map(|it| way(it, sessions)).collect();
+        let per_server: Vec<ServerOptions> = named
+            .all
+            .iter()
+            .map(|it| server_options(it, sessions))
+            .collect();
         let pools = (Arc::clone(&writers), Arc::clone(&readers));
-        Servers::new(named, ways, pools, place)
+        Servers::new(named, per_server, pools, place)
     });
     let connections = |pool, access| Connections {
         pool,
@@ -124,6 +135,35 @@ pub(crate) async fn open(config: &DbConfig) -> Result<(Connections, Connections)
     ))
 }
 
+/// Those who read at a replica. Fails while it does not answer.
+pub(crate) async fn open_replica(
+    options: &PgConnectOptions,
+    config: &DbConfig,
+) -> Result<Connections, StoreError> {
+    let pool = PgPoolOptions::new()
+        .max_connections(config.readers_max.max(1))
+        .acquire_timeout(REPLICA_PATIENCE)
+        .test_before_acquire(false);
+    let reading = |sessions| server_options(options, sessions).reading;
+    let direct = match config.pooled {
+        true => None,
+        false => direct(pool.clone(), &reading(Sessions::Own)).await?,
+    };
+    let (pool, sessions) = match direct {
+        Some(pool) => (pool, Sessions::Own),
+        None => {
+            let lazy = pool.connect_lazy_with(reading(Sessions::Shared));
+            (lazy, Sessions::Shared)
+        }
+    };
+    Ok(Connections {
+        pool: Arc::new(RwLock::new(pool)),
+        sessions,
+        begin: begin_with("READ ONLY").into(),
+        servers: None,
+    })
+}
+
 fn own(options: PgConnectOptions) -> PgConnectOptions {
     options
         .statement_cache_capacity(STATEMENTS_CACHED_MAX)
@@ -135,13 +175,13 @@ fn shared(options: PgConnectOptions) -> PgConnectOptions {
     options.statement_cache_capacity(0).extra_float_digits(None)
 }
 
-fn way(options: &PgConnectOptions, sessions: Sessions) -> Way {
+fn server_options(options: &PgConnectOptions, sessions: Sessions) -> ServerOptions {
     match sessions {
-        Sessions::Own => Way {
+        Sessions::Own => ServerOptions {
             writing: own(options.clone()),
             reading: own(options.clone()).options([("default_transaction_read_only", "on")]),
         },
-        Sessions::Shared => Way {
+        Sessions::Shared => ServerOptions {
             writing: shared(options.clone()),
             reading: shared(options.clone()),
         },

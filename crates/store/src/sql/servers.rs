@@ -178,7 +178,7 @@ pub(crate) enum Unfit {
 pub(crate) type Pool = Arc<RwLock<PgPool>>;
 
 /// How the pools for writing and for reading reach one of the servers.
-pub(crate) struct Way {
+pub(crate) struct ServerOptions {
     pub writing: PgConnectOptions,
     pub reading: PgConnectOptions,
 }
@@ -240,7 +240,7 @@ async fn taken_over(in_use: &mut watch::Receiver<InUse>, turn: u64) {
 pub(crate) struct Servers {
     named: Named,
     /// In the order of the URL.
-    ways: Vec<Way>,
+    options: Vec<ServerOptions>,
     writers: Pool,
     readers: Pool,
     in_use: watch::Sender<InUse>,
@@ -252,13 +252,13 @@ pub(crate) struct Servers {
 impl Servers {
     pub(crate) fn new(
         named: Named,
-        ways: Vec<Way>,
+        options: Vec<ServerOptions>,
         (writers, readers): (Pool, Pool),
         in_use: usize,
     ) -> Arc<Servers> {
         Arc::new(Servers {
             named,
-            ways,
+            options,
             writers,
             readers,
             in_use: watch::Sender::new(InUse {
@@ -310,7 +310,7 @@ impl Servers {
                 Err(_) => {
                     is_told = true;
                     tracing::warn!(
-                        "none of the database's servers can be used; they are asked until one can"
+                        "none of the database's servers can be used; they are asked until one can; check the hosts of database.url, and target_session_attrs"
                     );
                 }
             }
@@ -320,18 +320,21 @@ impl Servers {
 
     /// What is under way with the server before ends without an answer.
     fn use_server(&self, place: usize) {
-        let Some(way) = self.ways.get(place) else {
+        let Some(server) = self.options.get(place) else {
             return;
         };
         if self.in_use.borrow().place == place {
             return;
         }
         tracing::warn!(
-            host = way.writing.get_host(),
-            port = way.writing.get_port(),
-            "another database server is used from now on"
+            host = server.writing.get_host(),
+            port = server.writing.get_port(),
+            "the database server in use failed or is not writable, so another one is used from now on; look at the first"
         );
-        for (pool, options) in [(&self.writers, &way.writing), (&self.readers, &way.reading)] {
+        for (pool, options) in [
+            (&self.writers, &server.writing),
+            (&self.readers, &server.reading),
+        ] {
             let mut held = pool.write().unwrap_or_else(PoisonError::into_inner);
             let next = held.options().clone().connect_lazy_with(options.clone());
             let before = std::mem::replace(&mut *held, next);

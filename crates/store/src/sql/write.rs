@@ -49,7 +49,7 @@ enum WriteKind {
         conflict: Conflict,
     },
     Update(RowChanges),
-    /// Rows that are there go, by their key.
+    /// Deletes rows by key.
     Delete {
         key: &'static [&'static str],
     },

@@ -17,14 +17,12 @@ pub async fn insert(tx: &mut Tx, attempt: &AttemptRow) -> Result<(), StoreError>
     tx.write(&Write::records([attempt])).await.map(drop)
 }
 
-/// Makes whoever else counts the same subject wait until the unit of work ends.
-pub async fn hold(tx: &mut Tx, subject: &[u8]) -> Result<(), StoreError> {
-    // SQLite has one writer anyway.
-    if !tx.for_update().is_empty() {
-        let sql = "SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'hex'), 0))";
-        tx.run(sql, &vals![subject]).await?;
-    }
-    Ok(())
+/// Locks the subject's row until the unit of work ends, so that attempts of the same subject are counted one after the
+/// other. The upsert makes the row if there is none, and waits for whoever holds it otherwise.
+pub async fn lock_subject(tx: &mut Tx, subject: &[u8], now: i64) -> Result<(), StoreError> {
+    let sql = "INSERT INTO attempt_subjects (subject, locked_at) VALUES ($1, $2) \
+         ON CONFLICT (subject) DO UPDATE SET locked_at = excluded.locked_at";
+    tx.run(sql, &vals![subject, now]).await.map(drop)
 }
 
 /// The latest attempts after `since`, the newest first.

@@ -59,14 +59,16 @@ pub async fn is_own(
     Ok(found.is_some())
 }
 
-/// Whether anybody ever registered this address. Not scoped: it is asked about somebody else's wallet.
+/// Whether anybody ever registered this address in this mode. Not scoped by account: it is asked about somebody else's wallet.
 pub async fn is_registered(
     q: &mut impl Queries,
+    mode: Mode,
     family: Family,
     address: &str,
 ) -> Result<bool, StoreError> {
-    let sql = "SELECT destination FROM destinations WHERE destination = $1 AND family = $2 LIMIT 1";
-    let found: Option<(String,)> = q.one(sql, &vals![address, family.namespace()]).await?;
+    let sql = "SELECT destination FROM destinations WHERE destination = $1 AND family = $2 AND mode = $3 LIMIT 1";
+    let args = vals![address, family.namespace(), mode.as_str()];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
     Ok(found.is_some())
 }
 

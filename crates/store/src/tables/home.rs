@@ -13,7 +13,7 @@ pub enum Waiting {
     Reviews,
     RefundsToSend,
     RefundsInReview,
-    /// Webhooks that were refused and are tried again.
+    /// Webhooks that were refused and wait for another try, or are being tried again.
     Webhooks,
     Changes,
     ExposedKeys,
@@ -32,7 +32,8 @@ impl Waiting {
                 "SELECT COUNT(*), MIN(claimed_at) FROM refunds WHERE status = 'in_review' AND account = $1 AND mode = $2"
             }
             Waiting::Webhooks => {
-                "SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE status = 'pending' AND attempt > 1 AND account = $1 AND mode = $2"
+                "SELECT COUNT(*), MIN(created_at) FROM deliveries WHERE account = $1 AND mode = $2 AND due_at IS NOT NULL \
+                 AND (status = 'failed' OR attempt > 1)"
             }
             Waiting::Changes => {
                 "SELECT COUNT(*), MIN(requested_at) FROM changes WHERE status = 'pending' AND account = $1 AND mode = $2"

@@ -93,7 +93,7 @@ const CHANGING: &[&str] = &[
 const KEY: &[&str] = &["account", "mode", "id"];
 
 impl PaymentRow {
-    /// The facts, without what was worked out from them.
+    /// The facts, without what was worked out from them, and without those that stand with refunds.
     pub fn fact(&self) -> Payment {
         Payment {
             id: self.id.clone(),
@@ -115,6 +115,7 @@ impl PaymentRow {
                 withdrawn: self.withdrawn,
                 withdrawn_sent: self.withdrawn_sent,
             },
+            excess_taken: Vec::new(),
         }
     }
 }

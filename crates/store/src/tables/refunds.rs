@@ -27,6 +27,8 @@ table! {
         sources: Vec<(String, Units)>,
         /// What of that counts towards the invoice's price no more.
         withdrawn: Vec<(String, Units)>,
+        /// The invoice's last payment when that was taken out of what was beyond the price; none where the price was not paid.
+        excess_until: Option<String>,
         /// The price was paid beside it when it was made.
         was_covered: bool,
         /// What the payer's token is found by.
@@ -75,6 +77,7 @@ const CHANGING: &[&str] = &[
     "status",
     "review_reason",
     "withdrawn",
+    "excess_until",
     "claimed_at",
     "ready_at",
     "sent_at",
@@ -219,6 +222,22 @@ pub async fn unscreened(
         select::<RefundRow>()
     );
     q.all(&sql, &vals![turn, at_most]).await
+}
+
+/// Those that are ready to be sent, in the order of their accounts, after `after`. Not scoped: a new edition of a list is about all.
+pub async fn ready(
+    q: &mut impl Queries,
+    after: Option<&RefundRow>,
+    at_most: i64,
+) -> Result<Vec<RefundRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE status = 'ready_to_send' AND (account, mode, id) > ($1, $2, $3) ORDER BY account, mode, id LIMIT $4",
+        select::<RefundRow>()
+    );
+    let (account, mode, id) = after.map_or(("", "", ""), |row| {
+        (&*row.scope.account, row.scope.mode.as_str(), &*row.id)
+    });
+    q.all(&sql, &vals![account, mode, id, at_most]).await
 }
 
 #[derive(Clone, Debug, Default)]

@@ -118,16 +118,18 @@ pub enum EntryTable {
     Ceremonies,
     Confirmations,
     Attempts,
+    AttemptSubjects,
     LinkMails,
     Sessions,
 }
 
 impl EntryTable {
-    pub const ALL: [EntryTable; 6] = [
+    pub const ALL: [EntryTable; 7] = [
         EntryTable::Links,
         EntryTable::Ceremonies,
         EntryTable::Confirmations,
         EntryTable::Attempts,
+        EntryTable::AttemptSubjects,
         EntryTable::LinkMails,
         EntryTable::Sessions,
     ];
@@ -138,6 +140,7 @@ impl EntryTable {
             EntryTable::Ceremonies => "ceremonies",
             EntryTable::Confirmations => "confirmations",
             EntryTable::Attempts => "attempts",
+            EntryTable::AttemptSubjects => "attempt_subjects",
             EntryTable::LinkMails => "link_mails",
             EntryTable::Sessions => "sessions",
         }
@@ -154,6 +157,7 @@ pub async fn entry(
     let (key, over) = match table {
         EntryTable::Links => ("token_hash", "expires_at"),
         EntryTable::Attempts => ("id", "at"),
+        EntryTable::AttemptSubjects => ("subject", "locked_at"),
         EntryTable::Sessions => ("id", "COALESCE(ended_at, expires_at)"),
         _ => ("id", "expires_at"),
     };

@@ -335,6 +335,19 @@ pub async fn charges_of(
     q.all(&sql, &args).await
 }
 
+/// The numbers of the attempts that have paid for their periods, in order.
+pub async fn paid_charges(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+) -> Result<Vec<i64>, StoreError> {
+    let sql = "SELECT number FROM subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 \
+         AND state = 'paid' ORDER BY number";
+    let args = vals![&scope.account, scope.mode.as_str(), subscription];
+    let found: Vec<(i64,)> = q.all(sql, &args).await?;
+    Ok(found.into_iter().map(|(number,)| number).collect())
+}
+
 /// The numbers of a subscription's attempts whose invoices are not closed.
 pub async fn open_charges(
     q: &mut impl Queries,

@@ -3,17 +3,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
 use till_chains::observer::Observer;
-use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_chains::rpc::{Endpoint, RpcClient};
+use till_chains::solana;
 use till_chains::zmq::ZmqError;
 use till_core::asset::{Family, Network, Registry};
 use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::Clock as _;
 use till_engine::base::vault::Vault;
 use till_engine::outbound::{Sender, SenderConfig};
-use till_store::Db;
 use till_store::networks::{NetworkRow, Times};
+use till_store::{Db, ReplicaFound, StoreError};
 use url::Url;
 
 use crate::commands::checklist::{self, CheckFindings};
@@ -54,6 +54,12 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
     let name = format!("database {}", database::name(&config.database));
     let (verdict, db) = database(config).await;
     report.add(&name, verdict)?;
+    if let Some(db) = &db {
+        for url in &config.database.replicas {
+            let name = format!("replica {}", till_store::replica_name(url));
+            report.add(&name, replica(db, url).await)?;
+        }
+    }
     if let Some(db) = &db
         && let Some(verdict) = clocks(db).await
     {
@@ -180,6 +186,23 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
             (verdict, Some(db))
         }
         Err(failure) => (Err(failure.to_string()), None),
+    }
+}
+
+/// Whether lists and reports could be read there, and how much of the primary's log it has still to replay.
+async fn replica(db: &Db, url: &str) -> Verdict {
+    let mend = |why: String| format!("{why}; correct database.replicas, or mend the standby");
+    match db.find_replica(url).await {
+        Ok(ReplicaFound {
+            unusable: Some(why),
+            ..
+        }) => Err(mend(why.to_string())),
+        Ok(found) if found.behind_bytes == 0 => {
+            Ok("a standby that has replayed everything".to_owned())
+        }
+        Ok(found) => Ok(format!("a standby, {} bytes behind", found.behind_bytes)),
+        Err(StoreError::Unavailable) => Err(mend(database::explain_server(url).await)),
+        Err(error) => Err(mend(error.to_string())),
     }
 }
 
@@ -407,50 +430,19 @@ fn mend_publisher(error: &ZmqError) -> String {
 }
 
 async fn chain(rpc: &RpcClient, network: &'static Network, endpoint: &Endpoint) -> Verdict {
-    let answer = |error: RpcError| mend_endpoint(error.to_string());
-    match network.family {
-        Family::Evm | Family::Tron | Family::Bitcoin => {
-            let Some(observer) = Observer::of(network) else {
-                return Ok(String::new());
-            };
-            match observer.identify(rpc, endpoint).await.map_err(answer)? {
-                None => Ok(String::new()),
-                Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
-            }
-        }
-        Family::Solana => {
-            let hash = rpc.call(endpoint, "getGenesisHash", &json!([])).await;
-            let hash = hash.map_err(answer)?;
-            judge_genesis(
-                network,
-                &serde_json::from_str::<String>(hash.get()).unwrap_or_default(),
-            )
-        }
+    let problem = match (Observer::of(network), network.family) {
+        (Some(observer), _) => observer.identify(rpc, endpoint).await,
+        (None, Family::Solana) => solana::genesis::identify(rpc, endpoint, network).await,
+        (None, Family::Evm | Family::Tron | Family::Bitcoin) => Ok(None),
+    };
+    match problem.map_err(|error| mend_endpoint(error.to_string()))? {
+        None => Ok(String::new()),
+        Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
     }
 }
 
 fn mend_endpoint(problem: String) -> String {
     format!("{problem}; correct networks.<id>.rpc (or .esplora) or wait for the provider")
-}
-
-/// Whether the endpoint says it is on the network it was configured for: CAIP-2 names a Solana network by the start of
-/// its genesis hash.
-fn judge_genesis(network: &Network, hash: &str) -> Verdict {
-    let namespace = network.family.namespace();
-    let reference = network.id.split_once(':').map_or("", |(_, id)| id);
-    let start = hash.get(..reference.len());
-    let told_id = start.map(|start| format!("{namespace}:{start}"));
-    let is_it = start == Some(reference);
-    match (is_it, told_id) {
-        (true, _) => Ok(String::new()),
-        (false, Some(told_id)) => Err(format!(
-            "it is on {told_id}; give an endpoint of {}",
-            network.name
-        )),
-        (false, None) => {
-            Err("it does not answer as a JSON-RPC endpoint; correct its address".into())
-        }
-    }
 }
 
 /// Reads every list to its end, as a server would, and says what servers use of it now.
@@ -506,10 +498,6 @@ async fn mail(config: &Config) -> Verdict {
 mod tests {
     use super::*;
 
-    fn network(id: &str) -> &'static Network {
-        Registry::builtin().network(id).unwrap()
-    }
-
     #[test]
     fn clocks_that_differ_are_told_and_then_fail() {
         let judge = |theirs: i64| judge_clocks(10_000, theirs, 10_400);
@@ -518,14 +506,5 @@ mod tests {
         assert!(judge(7_000).is_ok_and(|line| line.contains("differ by 3 s")));
         assert!(judge(13_500).is_ok_and(|line| line.contains("differ by 3 s")));
         assert!(judge(-25_000).is_err_and(|line| line.contains("35 s") && line.contains("NTP")));
-    }
-
-    #[test]
-    fn an_endpoint_of_another_network_is_told_apart() {
-        let solana = network("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp");
-        let judge = |hash: &str| judge_genesis(solana, hash);
-        assert!(judge("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d").is_ok());
-        assert!(judge("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG").is_err());
-        assert!(judge("").is_err());
     }
 }

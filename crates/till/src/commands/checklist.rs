@@ -97,7 +97,7 @@ fn items(config: &Config, found: &CheckFindings) -> [Item; 8] {
             "backups",
             missing(
                 found.is_backed_up,
-                "no copy was made in the last seven days: run till backup every night, or the books are lost with the disk",
+                "no copy was made in the last seven days: run till backup every night, or another tool and then till backup --made-elsewhere, or the books are lost with the disk",
             ),
         ),
         (

@@ -132,10 +132,23 @@ async fn show(
     ];
     output::print(&format!(
         "Till demo: test mode, in memory, gone when it stops (Ctrl-C).\n\n{}\n\
-         A first request to paste into another terminal:\n\n  {}\n\n",
+         For the samples of the documentation, in another terminal:\n\n{}\n\
+         A first request to paste there:\n\n  {}\n\n",
         output::columns(&rows),
+        variables(&shown),
         first_request(&shown)
     ))
+}
+
+/// What the guides' samples and the commands for developers read.
+fn variables(shown: &ShownDemo<'_>) -> String {
+    let values = [
+        ("TILL_URL", shown.base_url),
+        ("TILL_SECRET_KEY", shown.secret_key),
+        ("TILL_PUBLISHABLE_KEY", shown.publishable_key),
+    ];
+    let lines = values.map(|(name, value)| format!("  export {name}={value}\n"));
+    lines.concat()
 }
 
 /// One line, whole: it makes an invoice.

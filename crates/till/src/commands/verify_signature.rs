@@ -57,12 +57,19 @@ fn explanation(error: VerifyError, asked: &VerifySignature, body: &[u8]) -> Stri
             "body and secret are right; was it sent again, or is a clock wrong?"
         }
         VerifyError::Stale => "and neither body nor secret fit it",
-        VerifyError::Mismatch if body.ends_with(b"\n") => {
+        VerifyError::Mismatch if fits_without_line_break(asked, body) => {
             "the body ends with a line break that the webhook did not have"
         }
         VerifyError::Mismatch => "the secret is another, or the body is not the bytes that arrived",
     };
     format!("{error}: {hint}")
+}
+
+/// An editor or a shell may have added it.
+fn fits_without_line_break(asked: &VerifySignature, body: &[u8]) -> bool {
+    let cut = body.strip_suffix(b"\n");
+    let cut = cut.map(|cut| cut.strip_suffix(b"\r").unwrap_or(cut));
+    cut.is_some_and(|cut| verify(&asked.signature, cut, &asked.secret, 0, i64::MAX).is_ok())
 }
 
 #[cfg(test)]
@@ -83,7 +90,10 @@ mod tests {
         assert!(explanation(VerifyError::Stale, &old, b"{}").contains("body and secret are right"));
         assert!(explanation(VerifyError::Stale, &old, b"{ }").contains("neither"));
         assert!(explanation(VerifyError::Mismatch, &old, b"{}\n").contains("line break"));
-        assert!(explanation(VerifyError::Mismatch, &old, b"{ }").contains("another"));
+        assert!(explanation(VerifyError::Mismatch, &old, b"{}\r\n").contains("line break"));
+        for other in [&b"{ }"[..], b"{ }\n"] {
+            assert!(explanation(VerifyError::Mismatch, &old, other).contains("another"));
+        }
         assert!(explanation(VerifyError::Malformed, &asked(""), b"").contains("v1=<hex>"));
     }
 }

@@ -33,6 +33,18 @@ pub(super) fn database_url(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Each replica is followed by itself, so that its URL names one server.
+pub(super) fn replica_url(text: &str) -> Result<String, &'static str> {
+    let is_postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    let is_one = till_store::server_urls(text).len() == 1;
+    if is_postgres && is_one && !text.contains("target_session_attrs=") && Url::parse(text).is_ok()
+    {
+        Ok(text.to_owned())
+    } else {
+        Err("must hold postgres://… addresses of one server each, without target_session_attrs")
+    }
+}
+
 /// Other addresses are appended to these, so they carry neither a query nor a slash at the end.
 pub(super) fn web_url(text: &str) -> Result<String, &'static str> {
     const PROBLEM: &str = "must be an http or https address without user, query or fragment";

@@ -20,7 +20,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let s = &mut settings;
     let config = Config {
         server: Server::read(s, Server::SECTION)?,
-        database: Database::read(s, Database::SECTION)?,
+        database: database(s)?,
         secrets: Secrets::read(s, Secrets::SECTION)?,
         webhooks: Webhooks::read(s, Webhooks::SECTION)?,
         limits: Limits::read(s, Limits::SECTION)?,
@@ -40,6 +40,17 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     };
     debug_assert!(settings.0.is_empty(), "a known setting is read by nobody");
     Ok(config)
+}
+
+fn database(s: &mut Settings) -> Result<Database, ConfigError> {
+    let origin = s.origin("database.replicas");
+    let database = Database::read(s, Database::SECTION)?;
+    let is_sqlite = database.url.starts_with("sqlite:");
+    if is_sqlite && !database.replicas.is_empty() {
+        let problem = "needs PostgreSQL in database.url: a SQLite database has no replicas";
+        return Err(wrong(origin, "database.replicas", problem));
+    }
+    Ok(database)
 }
 
 fn mail(s: &mut Settings) -> Result<Mail, ConfigError> {

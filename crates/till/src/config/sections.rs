@@ -9,7 +9,7 @@ use till_core::limits::LINK_OPEN_INVOICES_MAX;
 
 use super::parse::{
     client_address, credit_at, database_url, endpoint, figure, listen, log_format, log_level, path,
-    proxy, publisher, sender, signup, smtp_url, web_url,
+    proxy, publisher, replica_url, sender, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
 use super::values::{
@@ -77,6 +77,9 @@ section! {
         writers: u32 = number(8, 1..=1_000),
         /// Says that a pooler in transaction mode is between server and database, where that is not noticed by itself.
         transaction_pooler: bool = flag(false),
+        /// PostgreSQL standbys of the database, `postgres://…` of one server each, which answer lists, reports and exports. Nothing that
+        /// decides is read from them.
+        replicas: Vec<String> = [secret] list(replica_url),
     }
 }
 

@@ -65,6 +65,7 @@ fn without_anything_the_documented_defaults_apply() {
             readers: 8,
             writers: 8,
             transaction_pooler: false,
+            replicas: vec![],
         },
         secrets: Secrets { key_file: vec![] },
         webhooks: Webhooks {
@@ -151,6 +152,7 @@ docs_url = "https://docs.example.com/till/"
 live_mode = true
 [database]
 url = "postgres://till:hunter2@db/till"
+replicas = ["postgres://till:hunter2@one/till", "postgres://two:5433/till"]
 [secrets]
 key_file = ["new.key", "old.key"]
 [webhooks]
@@ -201,6 +203,10 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("server.docs_url", "https://docs.example.com/till/"),
     ("server.live_mode", "true"),
     ("database.url", "postgres://till:hunter2@db/till"),
+    (
+        "database.replicas",
+        "postgres://till:hunter2@one/till,postgres://two:5433/till",
+    ),
     ("secrets.key_file", "new.key,old.key"),
     ("webhooks.allow_private_addresses", "true"),
     ("webhooks.trusted_certificates", "[\"ca.pem\"]"),

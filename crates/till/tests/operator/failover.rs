@@ -13,15 +13,15 @@ use serde_json::json;
 use crate::common::{Place, comes_true_within, text, until};
 
 /// A PostgreSQL server of a test's own. Stopped when dropped.
-struct Cluster {
+pub(super) struct Cluster {
     bin: PathBuf,
     folder: PathBuf,
-    port: u16,
+    pub(super) port: u16,
 }
 
 impl Cluster {
     /// A new one, not started. Nothing without PostgreSQL's programs, as without a server to test on.
-    fn new(folder: &Path) -> Option<Cluster> {
+    pub(super) fn new(folder: &Path) -> Option<Cluster> {
         let Some(bin) = std::env::var_os("TILL_TEST_POSTGRES_BIN") else {
             let required = std::env::var("TILL_REQUIRE_POSTGRES").is_ok_and(|it| it == "1");
             assert!(!required, "TILL_TEST_POSTGRES_BIN is not set");
@@ -47,7 +47,7 @@ impl Cluster {
     }
 
     /// A standby that follows this one, not started.
-    fn standby(&self) -> Cluster {
+    pub(super) fn standby(&self) -> Cluster {
         let standby = Cluster::at(self.bin.clone(), self.folder.with_file_name("standby"));
         let port = self.port.to_string();
         let from = ["-R", "-h", "127.0.0.1", "-U", "postgres", "-p", &port];
@@ -58,11 +58,11 @@ impl Cluster {
         standby
     }
 
-    fn data(&self) -> &str {
+    pub(super) fn data(&self) -> &str {
         self.folder.to_str().unwrap()
     }
 
-    fn start(&self, settings: &str) {
+    pub(super) fn start(&self, settings: &str) {
         let options = format!(
             "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' {settings}",
             self.port
@@ -72,20 +72,38 @@ impl Cluster {
         self.run("pg_ctl", &arguments);
     }
 
-    fn control(&self, arguments: &[&str]) {
+    pub(super) fn control(&self, arguments: &[&str]) {
         self.run("pg_ctl", &[&["-D", self.data(), "-w"], arguments].concat());
     }
 
-    fn ask(&self, sql: &str) {
+    pub(super) fn ask(&self, sql: &str) {
         let port = self.port.to_string();
         let to = ["-h", "127.0.0.1", "-U", "postgres", "-p", &port, "-c", sql];
         self.run("psql", &to);
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) {
+    /// The first value of a query's answer.
+    pub(super) fn tells(&self, sql: &str) -> String {
+        let port = self.port.to_string();
+        let to = ["-h", "127.0.0.1", "-U", "postgres", "-p", &port];
+        self.run("psql", &[&to[..], &["-Atc", sql]].concat())
+    }
+
+    /// Sends a signal to every process of the server.
+    pub(super) fn signal(&self, name: &str) {
+        let script = format!(
+            "first=$(head -n 1 '{}/postmaster.pid'); kill -s {name} $first $(pgrep -P $first)",
+            self.data()
+        );
+        let sent = Command::new("sh").args(["-c", &script]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
         let done = self.command(program, arguments).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{program}: {said}");
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
     }
 
     /// PostgreSQL refuses to run as root.
@@ -113,7 +131,7 @@ impl Drop for Cluster {
 }
 
 /// A folder that PostgreSQL's own user can write to.
-fn folder() -> tempfile::TempDir {
+pub(super) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let mut chown = Command::new("chown");
@@ -164,7 +182,7 @@ fn takes_over(primary: &Cluster, standby: &Cluster, fail: impl FnOnce()) {
         made.unwrap().status == 201
     };
     assert!(comes_true_within(Duration::from_secs(15), is_used));
-    server.log_until("another database server is used from now on");
+    server.log_until("another one is used from now on");
     until("it is ready", || {
         client.get("/readyz").unwrap().status == 200
     });

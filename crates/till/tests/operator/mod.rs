@@ -10,6 +10,7 @@ mod keys;
 mod live;
 mod outage;
 mod people;
+mod replicas;
 mod tls;
 mod told;
 
@@ -413,8 +414,13 @@ fn what_alerts_ask_for_is_there_before_anything_has_happened() {
         }
     }
     let alerts = fs::read_to_string("../../docs/alerts.yml").unwrap();
-    // Those of networks exist for networks that are watched, those of lists for lists.
-    let of_others = ["till_network_", "till_endpoint_", "till_screening_"];
+    // Those of networks exist for networks that are watched, those of lists for lists, those of replicas for replicas.
+    let of_others = [
+        "till_network_",
+        "till_endpoint_",
+        "till_screening_",
+        "till_replica_",
+    ];
     for rule in alerts
         .lines()
         .filter_map(|line| line.trim().strip_prefix("expr: "))

@@ -134,7 +134,7 @@ fn a_server_that_is_told_to_reload_does_and_says_so() {
     server.signal("HUP");
     let line = line_of(&server, "reloaded as told (SIGHUP)");
     assert_eq!(
-        (&line["level"], &line["screening_lists"]),
+        (&line["log_level"], &line["screening_lists"]),
         (&json!("info"), &json!(1))
     );
     // Requests are logged from now on, and what was asked before was not.
@@ -144,7 +144,7 @@ fn a_server_that_is_told_to_reload_does_and_says_so() {
     assert_eq!(status.json().pointer("/0/addresses"), Some(&json!(1)));
     settings("info", 1);
     server.signal("HUP");
-    server.log_until("they count after a restart");
+    server.log_until("restart the server to apply them");
     place.write("till.toml", "[log]\nlevel = \"loud\"\n");
     server.signal("HUP");
     let line = server.log_until("everything stays as it is");

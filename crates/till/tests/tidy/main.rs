@@ -3,6 +3,7 @@
 //! What the compiler cannot say is said here: which crate may name what, and what must not exist at
 //! all. Forbidden words are written in two halves so that this file does not find itself.
 
+mod features;
 mod licences;
 mod operating;
 mod rooms;
@@ -149,6 +150,47 @@ impl Source {
             .map(|(at, line)| (at + 1, line));
         numbered.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
+
+    /// The same with the lines of a `use` joined to one, numbered by its first.
+    fn joined_code(&self) -> Vec<(usize, String)> {
+        let mut joined: Vec<(usize, String)> = Vec::new();
+        let mut is_in_use = false;
+        for (at, line) in self.code() {
+            match joined.last_mut().filter(|_| is_in_use) {
+                Some((_, use_line)) => {
+                    use_line.push(' ');
+                    use_line.push_str(line.trim());
+                }
+                None => {
+                    let words = line.trim_start();
+                    let words = match words.strip_prefix("pub") {
+                        Some(public) => public.trim_start_matches(|c: char| c != ' ').trim_start(),
+                        None => words,
+                    };
+                    is_in_use = words.starts_with("use ") && words.contains("::");
+                    joined.push((at, line.to_owned()));
+                }
+            }
+            is_in_use &= !line.contains(';');
+        }
+        joined
+    }
+}
+
+/// The lines before the module of unit tests. `#[cfg(test)]` above anything else ends nothing: code follows it. A file whose
+/// first import is for tests is a file of tests.
+fn before_tests<'l>(lines: &[&'l str]) -> Vec<&'l str> {
+    let mut code = lines.iter().filter(|line| !line.trim().is_empty());
+    let first = (code.next(), code.next());
+    if matches!(first, (Some(&"#[cfg(test)]"), Some(next)) if next.starts_with("use ")) {
+        return Vec::new();
+    }
+    let opens_tests = |pair: &[&str]| {
+        let module = pair[1].trim();
+        pair[0].trim() == "#[cfg(test)]" && module.starts_with("mod ") && module.ends_with('{')
+    };
+    let end = lines.windows(2).position(opens_tests);
+    lines[..end.unwrap_or(lines.len())].to_vec()
 }
 
 /// From this package's folder, where tests run: the place they were compiled at may be another clone's.
@@ -234,7 +276,8 @@ fn check(rule: &str, violations: Vec<String>) {
 fn check_code(rule: &str, applies: impl Fn(&Source) -> bool, is_forbidden: impl Fn(&str) -> bool) {
     let mut violations = Vec::new();
     for source in sources().iter().filter(|s| s.is_rust() && applies(s)) {
-        let lines = source.code().filter(|(_, line)| is_forbidden(line));
+        let lines = source.joined_code().into_iter();
+        let lines = lines.filter(|(_, line)| is_forbidden(line));
         violations.extend(lines.map(|(at, line)| format!("{}:{at}: {}", source.path, line.trim())));
     }
     check(rule, violations);
@@ -344,9 +387,11 @@ fn chain_types_stay_in_chains() {
     );
 }
 
-/// Whether a line names what only Ethereum's relatives have.
+/// The modules of `till_chains` that belong to one family of chains, or to how one writes addresses down.
+const CHAIN_FORMATS: &[&str] = &["bitcoin", "evm", "raw", "solana", "tron"];
+
 fn names_a_chain_format(line: &str) -> bool {
-    let names_one = names(line, "evm") || names(line, "raw");
+    let names_one = CHAIN_FORMATS.iter().any(|format| names(line, format));
     line.contains("till_chains::") && names_one
 }
 
@@ -354,7 +399,11 @@ fn names_a_chain_format(line: &str) -> bool {
 fn how_a_chain_writes_things_down_is_known_in_chains_alone() {
     check_code(
         "what is watched is asked of an observer, whatever the family",
-        |source| source.is_in_crate("engine") || source.is_in_crate("watch"),
+        |source| {
+            let is_above = source.is_in_crate("engine") || source.is_in_crate("watch");
+            // Benchmarks make transactions of their own.
+            is_above && !source.path.contains("/benches/")
+        },
         names_a_chain_format,
     );
 }
@@ -378,6 +427,7 @@ fn the_environment_is_read_by_the_binary_alone() {
                 // Cargo tells a build script where to write by a variable.
                 && source.path != "crates/till/build.rs"
                 && source.path != "crates/store/src/testing.rs"
+                && !source.path.ends_with("/tests.rs")
                 && !source.is_outside_look()
         },
         |line| {
@@ -403,6 +453,21 @@ fn nothing_is_unfinished_skipped_or_silenced() {
         "unfinished, skipped or silenced (use #[expect] with a reason)",
         |_| true,
         |line| UNFINISHED.iter().any(|word| names(line, word)),
+    );
+}
+
+/// What decides about money is read at the primary. A handler is given a replica by `Got<Secret, _>` alone, and hands it to what
+/// takes a `ReadSource`.
+#[test]
+fn replicas_are_asked_for_in_one_place() {
+    check_code(
+        "asks for a replica",
+        |source| {
+            !source.is_in_crate("store")
+                && !source.is_outside_look()
+                && source.path != "crates/api/src/handler/got.rs"
+        },
+        |line| line.contains(".replica("),
     );
 }
 
@@ -465,11 +530,8 @@ fn no_file_is_too_long_to_be_read_in_one_sitting() {
         if source.path.ends_with("/tests.rs") {
             continue;
         }
-        let before_tests = source
-            .text
-            .lines()
-            .take_while(|line| !line.contains("#[cfg(test)]"));
-        let lines = before_tests.count();
+        let all: Vec<&str> = source.text.lines().collect();
+        let lines = before_tests(&all).len();
         if lines > FILE_LINES_MAX {
             violations.push(format!("{}: {lines} lines", source.path));
         }
@@ -533,4 +595,24 @@ fn the_rules_notice_what_they_forbid() {
     };
     let lines: Vec<usize> = source.code().map(|(at, _)| at).collect();
     assert_eq!(lines, [2]);
+
+    let source = Source {
+        path: "crates/engine/src/a.rs".into(),
+        text: "use till_chains::{\n    derive,\n    evm,\n};\nfn f() {}\npub(crate) use a::b;\nlet tron = 1;\n"
+            .into(),
+    };
+    let joined = source.joined_code();
+    let forbidden = joined.iter().filter(|(_, line)| names_a_chain_format(line));
+    assert_eq!(forbidden.map(|(at, _)| *at).collect::<Vec<_>>(), [1]);
+    let starts: Vec<usize> = joined.iter().map(|(at, _)| *at).collect();
+    assert_eq!(starts, [1, 5, 6, 7]);
+}
+
+#[test]
+fn only_a_module_of_tests_ends_the_code() {
+    let ends_at = |lines: &[&str]| before_tests(lines).len();
+    assert_eq!(ends_at(&["#[cfg(test)]", "mod tests;", "use a::b;"]), 3);
+    assert_eq!(ends_at(&["#[cfg(test)]", "pub fn f() {", "}"]), 3);
+    assert_eq!(ends_at(&["use a::b;", "#[cfg(test)]", "mod tests {"]), 1);
+    assert_eq!(ends_at(&["#[cfg(test)]", "use a::b;", "struct A;"]), 0);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{FLOORS, Source, check, sources};
+use crate::{FLOORS, Source, before_tests, check, sources};
 
 /// The rooms of each crate, from the ground up. Those in one row stand side by side and do not know each other.
 const ROOMS: &[(&str, &[&[&str]])] = &[
@@ -153,11 +153,8 @@ fn module_of(path_in_src: &str) -> Vec<String> {
 
 /// The code before its tests, without comments: tests may look around.
 fn code(source: &Source) -> String {
-    let lines = source.code().map(|(_, line)| line);
-    let lines: Vec<&str> = lines
-        .take_while(|line| !line.trim_start().starts_with("#[cfg(test)]"))
-        .collect();
-    lines.join("\n")
+    let lines: Vec<&str> = source.code().map(|(_, line)| line).collect();
+    before_tests(&lines).join("\n")
 }
 
 fn imports(code: &str, module: &[String]) -> Vec<Import> {

@@ -1,5 +1,5 @@
-//! An endpoint that does not list its mempool is asked about addresses, and about transactions that are known: so many in a round and no
-//! more, those that were asked about longest ago first. What it said of the others still counts.
+//! Asks an endpoint that does not list its mempool about addresses and about known transactions: a limited number in
+//! each round, those asked longest ago first. Its earlier answers about the others still count.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::pool::Pool;
 
 /// Questions in one round.
 const ASKED_MAX: usize = 20;
-/// Those of them that are asked at the same time.
+/// How many of them are asked in parallel.
 const AT_ONCE_MAX: usize = 4;
 
 /// A transaction's hash, as bytes.
@@ -21,35 +21,35 @@ type Transaction = [u8; 32];
 
 /// What an endpoint is asked about.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    /// The addresses that somebody is to pay to now.
+pub(super) struct Questions<'a> {
+    /// The addresses of open invoices.
     pub(super) awaited: &'a [[u8; 20]],
     /// The transactions that the database has as waiting.
     pub(super) shown: &'a BTreeSet<Transaction>,
-    /// All others that concern us: what somebody else has, and what would replace another.
+    /// All others that concern us: what another endpoint has, and rivals.
     pub(super) others: &'a BTreeSet<Transaction>,
 }
 
-/// What one endpoint said when it was last asked about each.
+/// One endpoint's last answer about each address and transaction.
 #[derive(Debug, Default)]
 pub(super) struct ByAddress {
-    said: HashMap<WaitingAbout, Said>,
+    said: HashMap<WaitingAbout, LastAnswer>,
     rounds: u64,
 }
 
 #[derive(Debug)]
-struct Said {
+struct LastAnswer {
     round: u64,
     waiting: Vec<Transaction>,
 }
 
 impl ByAddress {
-    /// All that waits, as far as the endpoint has said, and its last block right afterwards.
+    /// Asks the questions that are due. Returns what waits by the endpoint's last answers, and its last block.
     pub(super) async fn ask(
         &mut self,
         pool: Pool<'_>,
         source: &Endpoint,
-        which: Asked<'_>,
+        which: Questions<'_>,
     ) -> Result<(Vec<Transaction>, BlockHash), RpcError> {
         let (observer, endpoint) = (pool.observer(), &source.address);
         let due = self.due(which);
@@ -70,9 +70,9 @@ impl ByAddress {
         Ok((self.waiting(which.shown), last_block))
     }
 
-    /// What to ask about in the next round. A transaction is asked about only where no address named it: its invoice may be closed. However many
-    /// of these somebody else invents, half of the questions are about addresses.
-    fn due(&mut self, which: Asked<'_>) -> Vec<WaitingAbout> {
+    /// The questions of the next round. A transaction is asked about only if no address named it: its invoice may be
+    /// closed. At most half of the questions are about transactions, however many another endpoint invents.
+    fn due(&mut self, which: Questions<'_>) -> Vec<WaitingAbout> {
         self.rounds += 1;
         let mut addresses: Vec<WaitingAbout> = which
             .awaited
@@ -106,11 +106,11 @@ impl ByAddress {
 
     fn hear(&mut self, about: WaitingAbout, waiting: Vec<Transaction>) {
         let round = self.rounds;
-        self.said.insert(about, Said { round, waiting });
+        self.said.insert(about, LastAnswer { round, waiting });
     }
 
-    /// What is shown and was not asked about yet still waits. Of anything else that must be said: whoever invents what would replace a
-    /// payment finds no second voice in silence.
+    /// What waits by the last answers. A shown transaction that was not asked about yet still waits. Any other must
+    /// have been named, so that silence confirms no invented rival.
     fn waiting(&self, shown: &BTreeSet<Transaction>) -> Vec<Transaction> {
         let said = self.said.values().flat_map(|said| &said.waiting);
         let named: BTreeSet<Transaction> = said.copied().collect();
@@ -146,7 +146,7 @@ mod tests {
     impl ByAddress {
         fn due_of(&mut self, awaited: u8, shown: &[u8], others: &[u8]) -> Vec<WaitingAbout> {
             let awaited: Vec<[u8; 20]> = (0..awaited).map(address).collect();
-            self.due(Asked {
+            self.due(Questions {
                 awaited: &awaited,
                 shown: &set(shown),
                 others: &set(others),

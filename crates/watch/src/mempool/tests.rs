@@ -172,7 +172,7 @@ fn a_replacement_is_seen_as_one_though_a_block_was_not_read_yet() {
 
 #[test]
 fn what_an_earlier_leader_has_left_stays_while_somebody_has_it() {
-    let mut mempool = Mempool::left(vec![(text(1), 1), (text(2), 1)]);
+    let mut mempool = Mempool::inherited(vec![(text(1), 1), (text(2), 1)]);
     assert_eq!(mempool.step(9), (of(&[]), of(&[])), "nobody was asked");
     mempool.hear(&[(&[1], 9)]);
     assert_eq!(mempool.step(9), (of(&[]), of(&[2])), "not fetched yet");

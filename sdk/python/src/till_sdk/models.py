@@ -234,7 +234,7 @@ class Asset:
     network: str
     """CAIP-2 id of the network."""
     network_name: str
-    family: str
+    family: Literal["eip155", "tron", "bip122", "solana"]
     """CAIP-2 namespace: `eip155`, `tron` or `bip122`."""
     decimals: int
     volatile: bool
@@ -245,7 +245,7 @@ class Asset:
     """
     available: bool
     """Whether invoices of this account can offer it now."""
-    unavailable_reason: str | None
+    unavailable_reason: Literal["no_destination", "not_watched", "no_price"] | None
     """Why not: `no_destination` (no payout address on its chain), `not_watched` (live mode, and this server has no
     endpoints of its network) or `no_price` (no current price in any currency).
     """
@@ -307,8 +307,8 @@ class CheckoutPayment:
     asset: str
     amount: str
     tx_hash: str
-    finality: str
-    status: str
+    finality: Finality
+    status: PaymentStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -329,7 +329,7 @@ class CheckoutPaymentLink:
     expires_at: datetime | None
     return_url: str | None
     """Where to go from the link itself; null where the way back leads from an invoice only."""
-    status: str
+    status: Literal["active", "inactive", "expired", "sold_out", "fully_reserved"]
     """Whether it takes payments: `active`, or why not: `inactive`, `expired`, `sold_out`, `fully_reserved`."""
 
 
@@ -393,7 +393,7 @@ class Discrepancy:
     `refunded_and_reversed`, which is flagged until its invoice is paid.
     """
     amount: str
-    severity: str
+    severity: Literal["explained", "flagged"]
     """`explained` or `flagged`."""
     invoice: str | None
     network: str | None
@@ -491,7 +491,7 @@ class InvoiceEvent:
 
     id: int
     """The event's number in this invoice's stream, from 1, without gaps."""
-    type: str
+    type: Literal["invoice.created", "invoice.awaiting_payment", "invoice.detected", "invoice.confirming", "invoice.paid", "invoice.partially_paid", "invoice.overpaid", "invoice.paid_late", "invoice.expired", "invoice.under_review", "invoice.cancelled"]
     """`invoice.created` or `invoice.{status}`."""
     invoice_id: str
     created_at: datetime
@@ -504,7 +504,7 @@ class LedgerBalance:
     """One asset in one group."""
 
     asset: str
-    account: str
+    account: Literal["received", "held", "settled", "overpaid", "refundable", "prepaid_credit", "refunds_due", "refunds_sent"]
     """`received`, `held`, `settled`, `overpaid`, `refundable`, `prepaid_credit`, `refunds_due` or `refunds_sent`."""
     opening: str
     """Before `from`."""
@@ -534,7 +534,7 @@ class LookedUpTransfer:
     amount: str
     to: str
     attributed: bool
-    reason: str | None
+    reason: Literal["not_for_this_invoice", "not_in_the_chain_any_more", "not_observed_yet", "asset_not_offered"] | None
     """Why it is not attributed to this invoice; null when it is. One of `not_for_this_invoice`,
     `not_in_the_chain_any_more`, `not_observed_yet` (it is for this invoice, but we have not seen it
     ourselves), `asset_not_offered`.
@@ -582,7 +582,7 @@ class PayerNotice:
     """Masked: whoever loads the page does not learn it."""
     locale: str
     """The language the mails are written in."""
-    status: str
+    status: Literal["scheduled", "sent"]
     """`scheduled` or `sent`."""
 
 
@@ -612,7 +612,7 @@ class Payment:
     from_: str | None
     """The sender, where the network tells one; the first of them where a transaction spends what several had."""
     to: str
-    attributed_by: str
+    attributed_by: Literal["deposit_address", "wallet_binding"]
     """`deposit_address` or `wallet_binding`."""
     first_seen_at: datetime
     credited_at: datetime | None
@@ -666,7 +666,7 @@ class PaymentOption:
     address: str | None
     """The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
     address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
-    more: its price moves, and the invoice's rate is over.
+    more: its price moves and the invoice's rate is over, or the subscription that it is of has ended.
     """
 
 
@@ -770,7 +770,7 @@ class Refund:
     invoice: str
     status: RefundStatus
     """`unclaimed`, `ready_to_send`, `in_review`, `sent` or `cancelled`."""
-    review_reason: str | None
+    review_reason: Literal["sanctions", "blacklist", "screening_unavailable", "payment_reversed", "price_uncovered", "finality_violation"] | None
     """Why it is `in_review`, null otherwise. `sanctions`, `blacklist` or `screening_unavailable`: what the lists say of
     the address, or of who paid. `payment_reversed`: a payment that it is drawn from left the chain. `price_uncovered`:
     the price was paid beside it, and is not any more. `finality_violation`: the network took back final blocks. Where
@@ -779,7 +779,7 @@ class Refund:
     amount: str
     """Whole tokens."""
     asset: str
-    reason: str | None
+    reason: RefundReason | None
     """Why, if it was said: `overpaid`, `late_payment`, `wrong_asset`, `review_rejected`, `requested_by_payer`,
     `duplicate` or `other`.
     """
@@ -805,7 +805,7 @@ class RefundClaim:
     """A refund as its payer sees it. What the lists say is the merchant's to know."""
 
     object: Literal["refund_claim"]
-    status: str
+    status: RefundStatus
     """`unclaimed`, `ready_to_send`, `in_review` or `sent`."""
     amount: str
     """Whole tokens."""
@@ -824,7 +824,7 @@ class RefundClaim:
 class Review:
     """Why an invoice waits for a person's decision."""
 
-    hold: str
+    hold: Literal["manual_review", "sanctions", "blacklist", "finality_violation"]
     """`manual_review`, `sanctions`, `blacklist` or `finality_violation`."""
     opened_at: datetime
 
@@ -834,7 +834,7 @@ class ScreenedList:
     """What one list says."""
 
     list: str
-    result: str
+    result: Literal["clear", "match", "unavailable"]
     """`clear`, `match` or `unavailable`."""
     checked_at: datetime
 
@@ -843,7 +843,7 @@ class ScreenedList:
 class Screening:
     """What the lists say of an address."""
 
-    result: str
+    result: Literal["clear", "match", "unavailable"]
     """`clear`, `match`, or `unavailable` when a list could not be asked: only what is clear may be paid."""
     lists: list[ScreenedList]
 
@@ -904,7 +904,7 @@ class Subscription:
     paused_at: datetime | None
     cancel_at_period_end: bool
     cancelled_at: datetime | None
-    cancellation_reason: str | None
+    cancellation_reason: Literal["requested", "unpaid"] | None
     """`requested` or `unpaid`; null unless cancelled."""
 
 

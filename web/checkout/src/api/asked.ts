@@ -1,7 +1,7 @@
 // The objects that are asked for beside the invoice, each by a part of the pages that is fetched when it is needed.
 
 import { free, hash } from '#shared/api/free.ts'
-import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from '#shared/api/read.ts'
+import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text, word } from '#shared/api/read.ts'
 import { merchant } from './shapes.ts'
 import type * as Api from '#shared/api/types.ts'
 
@@ -16,9 +16,10 @@ export const link = part<Api.CheckoutPaymentLink>()({
   max_amount: maybe(decimal),
   expires_at: maybe(instant),
   return_url: maybe(text),
-  status: text,
+  status: word(),
 })
-export type Link = ReturnType<typeof link>
+/** A refused order closes the page with a word of its own. */
+export type Link = Omit<ReturnType<typeof link>, 'status'> & { status: string }
 
 export const binding = part<Api.WalletBinding>()({
   asset: text,
@@ -31,7 +32,7 @@ export const binding = part<Api.WalletBinding>()({
 })
 export type Binding = ReturnType<typeof binding>
 
-const transfer = part<Api.LookedUpTransfer>()({ asset: text, amount: text, attributed: flag, reason: maybe(text) })
+const transfer = part<Api.LookedUpTransfer>()({ asset: text, amount: text, attributed: flag, reason: maybe(word()) })
 
 export const lookup = part<Omit<Api.TxLookup, 'transfers'> & { transfers: ReturnType<typeof transfer>[] }>()({
   found: flag,
@@ -41,7 +42,7 @@ export const lookup = part<Omit<Api.TxLookup, 'transfers'> & { transfers: Return
 })
 export type Lookup = ReturnType<typeof lookup>
 
-export const notice = part<Api.PayerNotice>()({ email: free, status: text })
+export const notice = part<Api.PayerNotice>()({ email: free, status: word() })
 export type Notice = ReturnType<typeof notice>
 
 export const exchanges = record({

@@ -2,7 +2,7 @@
 // from the OpenAPI document: a field that changes there no longer compiles here.
 
 import { free, hash } from '#shared/api/free.ts'
-import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from '#shared/api/read.ts'
+import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text, word } from '#shared/api/read.ts'
 import type * as Api from '#shared/api/types.ts'
 
 const STATUSES = [
@@ -60,8 +60,8 @@ const payment = part<Api.CheckoutPayment>()({
   asset: text,
   amount: decimal,
   tx_hash: hash,
-  finality: text,
-  status: text,
+  finality: word(),
+  status: word(),
 })
 
 const capabilities = part<Api.Capabilities>()({
@@ -100,7 +100,7 @@ export type Payment = ReturnType<typeof payment>
 /** Of a streamed event only as much as tells whether there is news, and when a payment was first seen. */
 export const news = record({
   id: (value) => (typeof value === 'number' ? value : 0),
-  type: text,
+  type: word<Api.InvoiceEvent['type']>(),
   created_at: instant,
   invoice: record({ status: text, payments: list(payment) }),
 }) satisfies Reader<Pick<Api.InvoiceEvent, 'id' | 'type' | 'created_at'>>

@@ -10,6 +10,11 @@ const EVENTS: &[(&[&str], &str, &str)] = &[
         "`object`: the invoice",
     ),
     (
+        &["invoice.awaiting_payment"],
+        "nothing counts any more of what had arrived: the invoice can be paid again",
+        "`object`: the invoice",
+    ),
+    (
         &["invoice.detected"],
         "a payment was seen for the first time; it is not yet certain",
         "`object`: the invoice",
@@ -156,6 +161,7 @@ mod tests {
             .collect();
         let expected = [
             "invoice.created",
+            "invoice.awaiting_payment",
             "invoice.detected",
             "invoice.paid",
             "invoice.partially_paid",

@@ -32,7 +32,7 @@ pub(super) const GUIDES: &[Guide] = &[
     guide!(
         "quickstart",
         "Quickstart",
-        "from nothing to a paid test invoice, with curl, Node, Python or PHP"
+        "from nothing to a paid test invoice and a webhook, with curl, Node, Python or PHP"
     ),
     guide!(
         "accept-a-payment",
@@ -101,6 +101,8 @@ pub(super) fn contents() -> String {
 }
 
 pub(super) fn index() -> Page {
-    let text = p("Samples are run by a test, in the languages that stand here.");
+    let text = p(
+        "Programs in them are run by a test, in the languages that stand here; what is typed at a terminal is not.",
+    );
     Page::new("/guides", "Guides", [text, contents()].concat())
 }

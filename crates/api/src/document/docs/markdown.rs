@@ -21,7 +21,7 @@ pub(super) fn to_html(markdown: &str) -> String {
         }
         match event {
             Event::Start(Tag::CodeBlock(kind)) => out.push(raw(code_block(kind))),
-            Event::End(TagEnd::CodeBlock) => out.push(raw("</code></pre>\n".to_owned())),
+            Event::End(TagEnd::CodeBlock) => out.push(raw("</code></pre>\n</figure>\n".to_owned())),
             Event::Start(Tag::Table(_)) => {
                 out.push(raw(region("div class=\"scroll\"", &words(caption))));
                 out.push(event.clone());
@@ -107,7 +107,12 @@ fn code_block(kind: &CodeBlockKind<'_>) -> String {
         CodeBlockKind::Indented => "",
     };
     let label = info.split_once(' ').map_or("Sample", |(_, label)| label);
-    format!("{}<code>", region("pre", label))
+    // Who hears the page is told the region's name, and not twice.
+    let caption = format!(
+        "<figcaption aria-hidden=\"true\">{}</figcaption>",
+        escape(label)
+    );
+    format!("<figure>\n{caption}\n{}<code>", region("pre", label))
 }
 
 /// The opening tag of a block that may scroll.
@@ -140,7 +145,9 @@ mod tests {
     fn code_and_tables_are_named_regions() {
         let html = to_html("```bash Creating <it>\ncurl \"$X\" <a>\n```\n");
         let pre = "<pre tabindex=\"0\" role=\"region\" aria-label=\"Creating &lt;it&gt;\"><code>";
-        assert_eq!(html, format!("{pre}curl \"$X\" &lt;a&gt;\n</code></pre>\n"));
+        let caption = "<figcaption aria-hidden=\"true\">Creating &lt;it&gt;</figcaption>";
+        let code = format!("{pre}curl \"$X\" &lt;a&gt;\n</code></pre>");
+        assert_eq!(html, format!("<figure>\n{caption}\n{code}\n</figure>\n"));
         let html = to_html("*Headers of `it`*\n\n| A | B |\n|---|---|\n| `c` | d |\n");
         assert!(html.starts_with(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Headers of it\">"

@@ -204,6 +204,10 @@ fn conventions() -> String {
             "Lists are newest first, {PAGE_LIMIT_DEFAULT} to a page unless `limit` asks for another \
              number up to {PAGE_LIMIT_MAX}. Pass `next_cursor` back as `cursor` until it is null."
         ),
+        "A list, balances and a report may be some moments old where the server's operator uses replicas. Every successful answer to a \
+         POST has `Till-Min-Seq`, a number: sent with a GET, it makes sure that the answer has at least what that POST did. \
+         An object by its id is always as it is now."
+            .to_owned(),
         "Bodies are JSON objects. Unknown fields are refused, so that a misspelt one cannot be \
          overlooked."
             .to_owned(),

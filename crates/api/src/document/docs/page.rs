@@ -15,7 +15,8 @@ const PAGES: &[(&str, &str)] = &[
 
 /// What a page with a search has before its text. Without scripts it stays hidden, and the browser's own search does.
 const SEARCH: &str = "<search id=\"search\" hidden>\n<label for=\"search-words\">Search this page</label>\n\
-     <input id=\"search-words\" type=\"search\" autocomplete=\"off\">\n<ol id=\"search-found\"></ol>\n</search>\n\
+     <input id=\"search-words\" type=\"search\" autocomplete=\"off\">\n<ol id=\"search-found\"></ol>\n\
+     <p id=\"search-said\" role=\"status\"></p>\n</search>\n\
      <script src=\"/docs/search.js\" defer></script>\n";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -175,7 +175,7 @@ fn events() -> String {
         p(
             "`till listen --forward-to http://127.0.0.1:3000/webhooks` sends an account's test events to a server that nobody else \
            can reach, signed with a secret that it prints. `till trigger invoice.paid` makes an event happen by the calls that \
-           cause it, whichever it is; what takes time moves the test clock, and asks for `--advance-clock`. Both take the server \
+           cause it, and says so of the one that no call causes (`invoice.wrong_asset`); what takes time moves the test clock, and asks for `--advance-clock`. Both take the server \
            and a secret test key from `TILL_URL` and `TILL_SECRET_KEY`.",
         ),
     ]

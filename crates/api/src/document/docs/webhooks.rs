@@ -124,7 +124,7 @@ fn verifying() -> String {
             "`POST /v1/merchant/webhook_secret/roll` makes a new secret and shows it once. For \
              {SECRET_OVERLAP_H} hours deliveries are signed with both, the new one first. Rolled again within \
              that time, each older secret signs until its own {SECRET_OVERLAP_H} hours are over, at most eight \
-             at once. In live mode this is done from the server's shell, not with a key."
+             at once. In live mode a key is refused: this is done at the dashboard, or with `till account roll-webhook-secret` on the server."
         )),
     ]
     .concat()

@@ -84,9 +84,9 @@ impl Clock for TestClock {
         passed_us + self.aged_us.load(Ordering::SeqCst)
     }
 
-    fn follow(&self, shared_ms: i64, at_us: u64) {
+    fn follow(&self, shared_ms: i64) {
         if self.follows.load(Ordering::SeqCst) {
-            self.shared.tell(shared_ms, at_us);
+            self.shared.tell(shared_ms, self.monotonic_us());
         }
     }
 }

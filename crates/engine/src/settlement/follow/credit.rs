@@ -1,6 +1,6 @@
 //! Prepaid credit follows its payment and what it pays for: where a top-up has more left than before, where what was taken of it
-//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, all that its customer's credit
-//! pays for is looked at, at once.
+//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, or asks for more than before, all that
+//! its customer's credit pays for is looked at, at once.
 
 use std::collections::BTreeMap;
 
@@ -43,5 +43,13 @@ fn has_moved(payment: &Tracked<PaymentRow>) -> bool {
 fn needs_other_credit(done: &Follower<'_>) -> bool {
     let (before, now) = (done.before(), done.status());
     let is_unpaid = matches!(now, Status::AwaitingPayment | Status::PartiallyPaid);
-    before != now && (is_unpaid || (before.is_paid() && !now.is_paid()))
+    let has_changed = before != now && (is_unpaid || (before.is_paid() && !now.is_paid()));
+    has_changed || (now == Status::PartiallyPaid && asks_for_something_else(done))
+}
+
+/// A payment that was on its way is not any more, say, and what it would have paid is asked for again.
+fn asks_for_something_else(done: &Follower<'_>) -> bool {
+    let stored = done.held.invoice.stored();
+    let now = &done.held.invoice.is.summary.remaining;
+    stored.is_some_and(|stored| stored.summary.remaining != *now)
 }

@@ -53,7 +53,7 @@ pub fn renew(
         row.paid_until = Some(last.period_end);
     }
     let paid: Vec<&ChargeRow> = passed.iter().chain([&*charge]).collect();
-    show_current(row, plan, &paid);
+    show_current(row, plan, &paid, at);
 }
 
 /// The first period begins when it is paid, and so do all that follow it.
@@ -71,6 +71,7 @@ pub fn undo(
     plan: &PlanRow,
     charge: &ChargeRow,
     passed: &[ChargeRow],
+    at: i64,
 ) -> bool {
     if row.cancelled_at.is_some() {
         return false;
@@ -81,12 +82,12 @@ pub fn undo(
         let late_at = row.grace_end.unwrap_or(charge.grace_end);
         row.grace_end = Some(late_at.min(charge.grace_end));
     }
-    show_current(row, plan, &passed.iter().collect::<Vec<_>>());
+    show_current(row, plan, &passed.iter().collect::<Vec<_>>(), at);
     row.charge.is_none() && charge.period == row.next_period
 }
 
 /// The last period that is paid, or what there is before any is: the trial, or the first period since billing began.
-fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]) {
+fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow], at: i64) {
     let paid = passed
         .iter()
         .filter(|it| it.state != ChargeState::Forgiven && it.period >= row.anchor_period);
@@ -96,12 +97,22 @@ fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]
         (None, Some(end)) if row.anchor == end => Some(end),
         (None, _) => None,
     };
+    row.served_until = row.served_until.max(begun_until(row, plan, at));
     let bounds = match (last, row.trial_end) {
         (Some(paid), _) => (paid.period_start, paid.period_end),
         (None, Some(end)) if row.anchor == end => (row.created_at, end),
         (None, _) => rhythm(row, plan).period(row.anchor_period),
     };
     (row.current_period_start, row.current_period_end) = bounds;
+}
+
+/// Where the last period ends that was ever paid since billing began, if it has begun: when its payment leaves the chain, it may
+/// come back, and whoever asked for an end with this period has not asked for one at once.
+fn begun_until(row: &SubscriptionRow, plan: &PlanRow, at: i64) -> Option<i64> {
+    let last = row.reached.checked_sub(1);
+    let last = last.filter(|last| *last >= row.anchor_period)?;
+    let (start, end) = rhythm(row, plan).period(last);
+    (start <= at).then_some(end)
 }
 
 /// An attempt that was made before is the one under way again. `attempts` is how many its period has had.

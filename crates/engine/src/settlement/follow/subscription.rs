@@ -150,7 +150,8 @@ impl Following {
             (ChargeState::Paid, _) => {
                 let first = charge.period.min(row.next_period);
                 let passed = self.passed_from(tx, &charge, first - 1).await?;
-                charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &passed).await?;
+                let locked = (&mut row, &plan);
+                charge.state = undone(tx, locked, &charge, invoice, &passed, done.at).await?;
                 for spare in spares(tx, &charge).await? {
                     self.set(context, TimerKind::ResolveCharge, &spare);
                 }
@@ -242,10 +243,11 @@ async fn undone(
     charge: &ChargeRow,
     invoice: &InvoiceRow,
     passed: &[ChargeRow],
+    at: i64,
 ) -> Result<ChargeState, Fail> {
     let state = charge_state(invoice);
     let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
-    if !undo(row, plan, charge, passed) || is_spent {
+    if !undo(row, plan, charge, passed, at) || is_spent {
         return Ok(ChargeState::Closed);
     }
     let mut attempts = attempts(tx, row, charge).await?;

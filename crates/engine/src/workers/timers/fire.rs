@@ -91,7 +91,7 @@ pub(super) async fn put_back(engine: &Engine, timer: &Due, fail: &Fail) -> Resul
     let retry_at = engine.clock.now_ms() + delay_ms;
     tracing::error!(
         account = %timer.account, mode = %timer.mode, kind = %timer.kind, subject = %timer.subject,
-        failures = timer.attempts + 1, delay_ms, ?fail, "a timer failed and will be retried"
+        failures = timer.attempts + 1, delay_ms, ?fail, "a timer failed, for the reason in `fail`, and is tried again after `delay_ms`; please report it if it keeps failing"
     );
     metrics::counter!("till_timer_failures_total", "kind" => timer.kind.clone()).increment(1);
     engine

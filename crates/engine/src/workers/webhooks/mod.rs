@@ -104,7 +104,7 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: S
                     Ok(Served::Nothing) => {}
                     // The period is soon enough: a nudge would make a hot loop of it.
                     Err(fail) => {
-                        tracing::error!(account = %scope.account, ?fail, "delivering an account's webhooks failed and will be retried");
+                        tracing::error!(account = %scope.account, ?fail, "delivering an account's webhooks failed because the database failed; retried. Check it if this lasts");
                     }
                 }
             });
@@ -138,7 +138,7 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
             })
             .collect(),
         Err(error) => {
-            tracing::warn!(%error, "due webhooks could not be read from the database; retrying");
+            tracing::warn!(%error, "due webhooks could not be read because the database failed; retried. Check it if this lasts");
             nudged.into_iter().collect()
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use till_core::asset::Registry;
 use till_core::payment::Level;
+use till_engine::view::InvoiceView;
 use till_store::Queries as _;
 
 use crate::model::Merchant;
@@ -21,6 +22,7 @@ pub async fn check(world: &World) -> Check {
     }
     received_once(world).await?;
     addresses_are_held(world).await?;
+    an_address_has_one_asker(world).await?;
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         limits(world, m, merchant).await?;
     }
@@ -115,6 +117,31 @@ async fn addresses_are_held(world: &World) -> Check {
                         "{id} shows {}, which it does not hold",
                         deposit.address
                     ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Of all invoices that a merchant is shown, open or closed, one at most names an address: whoever sends there pays that one.
+async fn an_address_has_one_asker(world: &World) -> Check {
+    let mut asked: BTreeMap<(String, String), String> = BTreeMap::new();
+    for (m, merchant) in world.model.merchants.iter().enumerate() {
+        let mut reader = world.engine.db.read().await.unwrap();
+        for id in merchant.invoices.keys() {
+            let row = till_store::invoices::find(&mut reader, &merchant.scope, id).await;
+            let row = row.unwrap().ok_or("an acknowledged invoice is gone")?;
+            let shown = InvoiceView::of(&row, "https://till.example", None, world.now(m)).unwrap();
+            for option in &shown.payment_options {
+                let Some(address) = &option.address else {
+                    continue;
+                };
+                let family = Registry::builtin().asset(option.asset).unwrap().family;
+                let key = (family.namespace().to_owned(), address.clone());
+                let other = asked.insert(key, id.clone());
+                if let Some(other) = other.filter(|other| other != id) {
+                    return Err(format!("{other} and {id} both ask for money at {address}"));
                 }
             }
         }

@@ -511,7 +511,7 @@ pub async fn books(story: &mut Story) -> Check {
         asset: None,
     };
     let (engine, scope) = (story.world.engine.clone(), story.scope());
-    let mut walk = Walk::begin(&engine, &scope, &asked)
+    let mut walk = Walk::begin(&engine, &engine.db.primary(), &scope, &asked)
         .await
         .map_err(|fail| format!("{fail:?}"))?;
     let mut flagged = BTreeMap::new();
@@ -554,7 +554,8 @@ fn show(units: u128) -> String {
 }
 
 async fn balances(story: &Story, asked: &BooksRequest) -> Check {
-    let seen = books::balances(&story.world.engine, &story.scope(), asked).await;
+    let engine = &story.world.engine;
+    let seen = books::balances(engine, &engine.db.primary(), &story.scope(), asked).await;
     let seen = seen.map_err(|fail| format!("{fail:?}"))?;
     let sql = "SELECT debit, credit, amount FROM journal WHERE account = $1 AND mode = $2";
     let mut reader = story.world.engine.db.read().await.unwrap();

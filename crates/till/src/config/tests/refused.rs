@@ -36,6 +36,25 @@ fn a_publisher_is_a_place_that_can_be_connected_to() {
 }
 
 #[test]
+fn replicas_are_standbys_of_a_postgresql_database_each_by_itself() {
+    check_file_error(
+        "[database]\nreplicas = ['postgres://standby/till']",
+        "configuration file: database.replicas needs PostgreSQL in database.url: a SQLite database has no replicas",
+    );
+    for url in [
+        "sqlite:copy.db",
+        "standby",
+        "postgres://one,two/till",
+        "postgres://one/till?target_session_attrs=any",
+    ] {
+        check_file_error(
+            &format!("[database]\nurl = 'postgres://db/till'\nreplicas = ['{url}']"),
+            "configuration file: database.replicas must hold postgres://… addresses of one server each, without target_session_attrs",
+        );
+    }
+}
+
+#[test]
 fn an_unknown_variable_is_no_reason_to_refuse_and_is_named_without_its_value() {
     let unknown = |name: &str| {
         let env = [(name, "hunter2")];

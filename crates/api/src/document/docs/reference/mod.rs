@@ -80,7 +80,9 @@ fn intro() -> String {
             "The same as an OpenAPI 3.1 document: [openapi.json](/openapi.json). What all endpoints have in common: {}.",
             link("#conventions", "conventions")
         ),
-        "Requests and answers below were recorded by a test that made them.".to_owned(),
+        "Requests and answers below were recorded by a test that made them. Ids, slugs, tokens and hashes in them are that \
+         test's: put your own."
+            .to_owned(),
     ];
     list(rules)
 }
@@ -155,6 +157,10 @@ fn codes() -> String {
     [
         h2("codes", "Codes"),
         p("Every endpoint refuses in [one shape](#ErrorEnvelope), with one of these codes."),
+        p(
+            "Headers: `x-request-id` on every answer names the request, 429 says in `Retry-After` how many seconds to wait, and the \
+             first answer to an idempotency key once more has `idempotent-replayed: true`.",
+        ),
         table("Codes of errors", &["Code", "Status", "When"], &rows),
     ]
     .concat()
@@ -162,6 +168,8 @@ fn codes() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn document() -> Value {
@@ -185,9 +193,10 @@ mod tests {
                 continue;
             }
             ids.push(name.clone());
-            let fields = schema["properties"].as_object().into_iter().flatten();
-            ids.extend(fields.map(|(field, _)| format!("{name}.{field}")));
+            add_fields(&mut ids, schema, name);
         }
+        assert!(ids.contains(&"Event.data.review.decision".to_owned()));
+        assert!(ids.contains(&"AddressDerivation.bip84_v1.account_xpub".to_owned()));
         for id in ids {
             let count = html.matches(&format!(" id=\"{id}\"")).count();
             assert_eq!(count, 1, "{id}");
@@ -195,6 +204,65 @@ mod tests {
         for code in Code::ALL {
             assert!(html.contains(&format!("/docs/errors/{}", code.as_str())));
         }
+    }
+
+    /// Adds the anchors of an object's fields, and of the fields of those that have no name of their own. One of several objects
+    /// is told from the others by the one word that a field of it has.
+    fn add_fields(ids: &mut Vec<String>, schema: &Value, anchor: &str) {
+        for (field, of) in schema["properties"].as_object().into_iter().flatten() {
+            let anchor = format!("{anchor}.{field}");
+            add_fields(ids, of, &anchor);
+            ids.push(anchor);
+        }
+        for choice in schema["oneOf"].as_array().into_iter().flatten() {
+            let fields = choice["properties"].as_object().into_iter().flatten();
+            let mut words = fields.filter_map(|(_, field)| field["enum"][0].as_str());
+            if let Some(word) = words.next() {
+                add_fields(ids, choice, &format!("{anchor}.{word}"));
+            }
+        }
+    }
+
+    /// How many objects with fields a part of the document has.
+    fn objects_within(part: &Value) -> usize {
+        let own = usize::from(part["properties"].is_object());
+        let inner: usize = match part {
+            Value::Object(map) => map.values().map(objects_within).sum(),
+            Value::Array(items) => items.iter().map(objects_within).sum(),
+            _ => 0,
+        };
+        own + inner
+    }
+
+    #[test]
+    fn no_field_is_described_where_the_page_does_not_look() {
+        let document = document();
+        assert_eq!(objects_within(&document["paths"]), 0);
+        let page = page().html();
+        for (name, webhook) in document["webhooks"].as_object().unwrap() {
+            let schema = &webhook["post"]["requestBody"]["content"]["application/json"]["schema"];
+            assert_eq!(objects_within(webhook), objects_within(schema));
+            let mut fields = Vec::new();
+            add_fields(&mut fields, schema, "Event");
+            for field in fields {
+                assert!(
+                    page.contains(&format!(" id=\"{field}\"")),
+                    "{name}: {field}"
+                );
+            }
+        }
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let (mut ids, mut told) = (Vec::new(), 0);
+        for (name, schema) in schemas.iter().filter(|(name, _)| !schema::is_list(name)) {
+            add_fields(&mut ids, schema, name);
+            told += objects_within(schema);
+        }
+        // Each object has a field at least, and one that is reached neither by name nor by its place has none here.
+        let parents: HashSet<&str> = ids
+            .iter()
+            .filter_map(|id| Some(id.rsplit_once('.')?.0))
+            .collect();
+        assert_eq!(parents.len(), told);
     }
 
     /// What a key can call, and whose answer is one JSON value.

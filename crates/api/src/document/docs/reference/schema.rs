@@ -104,31 +104,69 @@ fn description(schema: &Value) -> Option<&str> {
 /// An object of the document: what it is, and its fields.
 pub(super) fn text(name: &str, schema: &Value) -> String {
     let about = schema["description"].as_str().map(|about| p(&plain(about)));
-    let fields = schema["properties"].as_object();
+    let shape = match (schema["properties"].is_object(), variants(schema)) {
+        (true, _) => fields(name, schema, name),
+        (false, variants) if !variants.is_empty() => {
+            let variant = |(tag, of): &(&str, &Value)| variant_text(name, tag, of);
+            variants.iter().map(variant).collect()
+        }
+        (false, _) => p(&format!("{}.", type_of(schema))),
+    };
+    [about.unwrap_or_default(), shape].concat()
+}
+
+/// The objects that a value is one of, each with the word in its `scheme` or the like that tells it from the others.
+fn variants(schema: &Value) -> Vec<(&str, &Value)> {
+    let choices = schema["oneOf"].as_array().into_iter().flatten();
+    let tagged = choices.filter_map(|of| {
+        let fields = of["properties"].as_object()?;
+        let tag = fields.values().find_map(only_word)?;
+        Some((tag, of))
+    });
+    tagged.collect()
+}
+
+/// The word that a field always has.
+fn only_word(schema: &Value) -> Option<&str> {
+    let words = schema["enum"].as_array().filter(|words| words.len() == 1);
+    words.map_or(&schema["const"], |words| &words[0]).as_str()
+}
+
+fn variant_text(name: &str, tag: &str, schema: &Value) -> String {
+    let about = schema["description"].as_str().map(|about| p(&plain(about)));
+    let caption = format!("{name}, `{tag}`");
+    let shape = fields(&caption, schema, &format!("{name}.{tag}"));
+    [about.unwrap_or_default(), shape].concat()
+}
+
+fn fields(caption: &str, schema: &Value, anchor: &str) -> String {
+    let mut rows = Vec::new();
+    add_rows(&mut rows, schema, anchor, "");
+    table(
+        &format!("Fields of {caption}"),
+        &["Field", "Type", "Present", "Notes"],
+        &rows,
+    )
+}
+
+/// The fields of an object, each followed by its own where it is an object without a name.
+fn add_rows(rows: &mut Vec<Vec<String>>, schema: &Value, anchor: &str, within: &str) {
     let required = schema["required"].as_array().into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
-    let rows = fields.into_iter().flatten().map(|(field, of)| {
+    for (field, of) in schema["properties"].as_object().into_iter().flatten() {
         let presence = match required.contains(&field.as_str()) {
             true => "always",
             false => "may be absent",
         };
-        vec![
-            format!("<span id=\"{name}.{field}\">`{field}`</span>"),
+        let path = format!("{within}{field}");
+        rows.push(vec![
+            format!("<span id=\"{anchor}.{path}\">`{path}`</span>"),
             type_of(of),
             presence.to_owned(),
             notes_of(of),
-        ]
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    let shape = match rows.is_empty() {
-        true => p(&format!("{}.", type_of(schema))),
-        false => table(
-            &format!("Fields of {name}"),
-            &["Field", "Type", "Present", "Notes"],
-            &rows,
-        ),
-    };
-    [about.unwrap_or_default(), shape].concat()
+        ]);
+        add_rows(rows, of, anchor, &format!("{path}."));
+    }
 }
 
 #[cfg(test)]
