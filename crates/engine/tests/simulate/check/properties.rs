@@ -71,9 +71,12 @@ const NEVER: [(&str, &str); 8] = [
          AND NOT EXISTS (SELECT 1 FROM review_decisions r WHERE r.subject = j.invoice AND r.decided_at = j.created_at)",
     ),
     (
-        "an invoice that waits without a timer",
+        // One that is paid in part, whose time is over, closes when what is on its way arrives or is gone.
+        "an invoice that waits, and neither a timer nor a payment on its way will end that",
         "SELECT i.id FROM invoices i WHERE i.status IN ('awaiting_payment', 'partially_paid') AND i.closed_at IS NULL AND NOT EXISTS (SELECT 1 FROM timers t \
-         WHERE t.account = i.account AND t.mode = i.mode AND t.kind = 'expire_invoice' AND t.subject = i.id)",
+         WHERE t.account = i.account AND t.mode = i.mode AND t.kind = 'expire_invoice' AND t.subject = i.id) \
+         AND NOT (i.status = 'partially_paid' AND EXISTS (SELECT 1 FROM payments p WHERE p.account = i.account AND p.mode = i.mode \
+         AND p.invoice = i.id AND p.status IN ('pending', 'confirming')))",
     ),
 ];
 
