@@ -71,6 +71,11 @@ impl Terms {
         self.has_unit && seen.arrived_at() > self.closes_at()
     }
 
+    /// Nothing that is sent from now on counts, so nothing is asked for, though something may be on its way.
+    pub fn takes_nothing(&self, now: i64) -> bool {
+        self.has_unit && now >= self.closes_at()
+    }
+
     fn is_over(&self, status: &str, sighted: bool, now: i64) -> bool {
         let waits = self.has_unit && sighted;
         is_closed(status) || (status == "partially_paid" && now >= self.closes_at() && !waits)

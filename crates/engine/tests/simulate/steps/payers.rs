@@ -236,7 +236,8 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     let stands = check::expected_at(merchant, &invoice, now);
     let terms = &merchant.invoices[&invoice].terms;
     let closed = stands.over || stands.status == "under_review";
-    let expected = if closed || terms.has_no_rate(&offer.asset, now) {
+    let takes_nothing = terms.takes_nothing(now) || terms.has_no_rate(&offer.asset, now);
+    let expected = if closed || takes_nothing {
         Err("invoice_not_awaiting_payment")
     } else if offer.address.is_empty()
         && check::leases::available_to_payers(merchant, offer.family, now) == 0
