@@ -50,6 +50,8 @@ pub async fn create(
         email: email.as_ref().map(seal).transpose()?,
         metadata: Metadata::new(&request.metadata),
         created_at: context.now,
+        moves_shared: 0,
+        moves_pending: None,
     };
     till_store::customers::insert(tx, &row).await?;
     Ok(CustomerView::of(&row, email)?)

@@ -17,6 +17,7 @@ use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 use super::charge::waiting;
 use super::due::{lowered, worth};
 use super::hold::plan_of;
+use super::looks::Moves;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
@@ -188,8 +189,8 @@ struct Payer<'p> {
     plan: &'p PlanRow,
     now: i64,
     tolerance_bps: u32,
-    /// When something that the customer had paid last left the chain or came back.
-    moved_at: Option<i64>,
+    /// Nothing that the customer had paid has left the chain or come back since all credit was last shared out.
+    is_undisturbed: bool,
 }
 
 impl Payer<'_> {
@@ -213,12 +214,6 @@ impl Payer<'_> {
             fixed: Value::zero(),
             takes,
         }
-    }
-
-    /// Whether nothing that the customer had paid has left the chain or come back since an attempt was made: then
-    /// nobody has a better right to the credit that it has.
-    fn is_undisturbed(&self, charge: &ChargeRow) -> bool {
-        self.moved_at.is_none_or(|at| at < charge.created_at)
     }
 
     /// Whether a period that begins at `start` may be charged by now.
@@ -249,6 +244,7 @@ pub(super) async fn claims(
     tx: &mut Tx,
     context: &Context<'_>,
     customer: &str,
+    moves: Moves,
 ) -> Result<Vec<Claim>, Fail> {
     let scope = &context.scope;
     let mut entries: BTreeMap<(String, i64), Vec<CreditRow>> = BTreeMap::new();
@@ -256,7 +252,6 @@ pub(super) async fn claims(
         let key = (entry.subscription.clone(), entry.charge);
         entries.entry(key).or_default().push(entry);
     }
-    let moved_at = till_store::journal::last_moved(tx, scope, customer).await?;
     let mut claims = Vec::new();
     for row in subscriptions::all_of(tx, scope, customer).await? {
         let payer = Payer {
@@ -264,7 +259,7 @@ pub(super) async fn claims(
             row: &row,
             now: context.now,
             tolerance_bps: context.merchant.row.underpay_tolerance_bps,
-            moved_at,
+            is_undisturbed: moves.are_shared(),
         };
         let mut numbers = subscriptions::open_charges(tx, scope, &row.id).await?;
         numbers.extend(row.charge);
@@ -273,7 +268,7 @@ pub(super) async fn claims(
         numbers.sort_unstable();
         numbers.dedup();
         // As long as nothing has left the chain, years of paid periods are not looked at one by one.
-        if moved_at.is_none() {
+        if moves.all == 0 {
             let paid = subscriptions::paid_charges(tx, scope, &row.id).await?;
             numbers.retain(|number| paid.binary_search(number).is_err());
         }
@@ -399,12 +394,14 @@ impl Payer<'_> {
         let asked = first_asked(tx, &made).await?;
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
-        let keeps_part = kind == Kind::Unpaid && self.is_undisturbed(&charge);
+        let keeps_part = kind == Kind::Unpaid && self.is_undisturbed;
         let first_own = own(tx, &made).await?;
         let own = match kind {
+            // Nobody has a better right to the credit that it has.
+            Kind::PaidByCredit | Kind::Unpaid | Kind::PaidTo if self.is_undisturbed => {
+                entries.clone()
+            }
             Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
-            Kind::PaidByCredit if self.is_undisturbed(&charge) => entries.clone(),
-            _ if keeps_part => entries.clone(),
             _ => first_own.clone(),
         };
         let paid_with = match kind {

@@ -19,7 +19,7 @@ use till_store::timers::TimerRow;
 use super::claims::{Claim, Kind, claims};
 use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
-use super::looks::share_again;
+use super::looks::{Moves, begin_sharing, end_sharing, share_again};
 use super::purse::{Purse, top_ups};
 use super::step::step_with;
 use crate::base::Context;
@@ -61,7 +61,8 @@ pub async fn share_credit(tx: &mut Tx, context: &Context<'_>, customer: &str) ->
         return share_again(tx, context, customer).await;
     }
     lock_all(tx, context, customer, &[]).await?;
-    let claims = Box::pin(claims(tx, context, customer)).await?;
+    let moves = Moves::of(tx, scope, customer).await?;
+    let claims = Box::pin(claims(tx, context, customer, moves)).await?;
     let shared = Box::pin(redistribute(tx, context, customer, claims)).await?;
     for changed in shared.changed {
         Box::pin(make_up(tx, context, changed)).await?;
@@ -72,7 +73,8 @@ pub async fn share_credit(tx: &mut Tx, context: &Context<'_>, customer: &str) ->
     for owing in first_of_each(shared.owing) {
         Box::pin(step_with(tx, context, &owing.subscription, owing.from)).await?;
     }
-    Ok(())
+    begin_sharing(tx, context, customer, moves).await?;
+    end_sharing(tx, context, customer).await
 }
 
 /// The first period of each subscription, in the given order.

@@ -11,7 +11,7 @@ use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, bounds, charge, earlier, waiting};
 use super::hold::{Locked, hold};
-use super::looks::share_again;
+use super::looks::{end_sharing, share_again};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -109,6 +109,7 @@ pub(super) async fn catch_up(
         till_store::timers::rows(timer.as_slice()),
     ];
     tx.write_all(&writes).await?;
+    end_sharing(tx, context, &row.customer).await?;
     Ok(row)
 }
 

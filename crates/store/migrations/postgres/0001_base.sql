@@ -806,6 +806,10 @@ CREATE TABLE customers (
     email BYTEA,
     metadata TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
+    -- How often payments of the customer had left the chain or come back when all credit was last shared out.
+    moves_shared BIGINT NOT NULL DEFAULT 0,
+    -- The same of the sharing that is under way; none when it has come to its end.
+    moves_pending BIGINT,
     PRIMARY KEY (account, mode, id),
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
 );

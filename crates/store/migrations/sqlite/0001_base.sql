@@ -811,6 +811,10 @@ CREATE TABLE customers (
     email BLOB,
     metadata TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    -- How often payments of the customer had left the chain or come back when all credit was last shared out.
+    moves_shared INTEGER NOT NULL DEFAULT 0,
+    -- The same of the sharing that is under way; none when it has come to its end.
+    moves_pending INTEGER,
     PRIMARY KEY (account, mode, id),
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
 );

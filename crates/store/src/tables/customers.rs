@@ -15,6 +15,10 @@ table! {
         email: Option<Vec<u8>>,
         metadata: Metadata,
         created_at: i64,
+        /// How often payments of the customer had left the chain or come back when all credit was last shared out.
+        moves_shared: i64,
+        /// The same of the sharing that is under way; none when it has come to its end.
+        moves_pending: Option<i64>,
     }
 }
 
@@ -33,6 +37,13 @@ pub async fn find(
     );
     q.one(&sql, &vals![&scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Records of how many moves the credit is shared out, or is about to be.
+pub async fn set_moves(tx: &mut Tx, customer: &CustomerRow) -> Result<(), StoreError> {
+    let key = ["account", "mode", "id"];
+    let set = Write::update_records(&key, &["moves_shared", "moves_pending"], [customer])?;
+    tx.write(&set).await.map(drop)
 }
 
 pub async fn list(

@@ -80,21 +80,16 @@ pub async fn last_entry(
     Ok(found.map(|(entry,)| entry))
 }
 
-/// When a payment of the customer last left the chain after it was received, or came back to it.
-pub async fn last_moved(
-    q: &mut impl Queries,
-    scope: &Scope,
-    customer: &str,
-) -> Result<Option<i64>, StoreError> {
-    // The sum keeps planners from walking through everybody's entries by their time.
-    let sql = "SELECT max(created_at + 0) FROM journal WHERE account = $1 AND mode = $2 \
+/// How often a payment of the customer left the chain after it was received, or came back to it.
+pub async fn moves(q: &mut impl Queries, scope: &Scope, customer: &str) -> Result<i64, StoreError> {
+    let sql = "SELECT CAST(count(*) AS BIGINT) FROM journal WHERE account = $1 AND mode = $2 \
          AND (kind = 'reversal' OR (kind = 'receipt' AND step > 1)) AND invoice IN ( \
          SELECT id FROM invoices WHERE customer = $3 AND subscription IS NULL AND account = $1 AND mode = $2 UNION \
          SELECT c.invoice FROM subscription_charges c JOIN subscriptions s ON s.account = c.account AND s.mode = c.mode \
          AND s.id = c.subscription WHERE s.customer = $3 AND s.account = $1 AND s.mode = $2 AND c.invoice IS NOT NULL)";
     let args = vals![&scope.account, scope.mode.as_str(), customer];
-    let found: Option<(Option<i64>,)> = q.one(sql, &args).await?;
-    Ok(found.and_then(|(at,)| at))
+    let found: Option<(i64,)> = q.one(sql, &args).await?;
+    Ok(found.map_or(0, |(count,)| count))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]

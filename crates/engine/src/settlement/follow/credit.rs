@@ -1,5 +1,5 @@
-//! Prepaid credit follows its payment and what it pays for: where a top-up has more left than before, where what was taken of it
-//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, or asks for more than before, all that
+//! Prepaid credit follows its payment and what it pays for: where a top-up has more left than before, where a payment left
+//! the chain or came back, and where an invoice of a subscription is not paid any more, or not in full, or asks for more than before, all that
 //! its customer's credit pays for is looked at, at once.
 
 use std::collections::BTreeMap;
@@ -23,21 +23,29 @@ pub(super) fn write(settled: &[Follower<'_>]) -> Write {
 fn timer<'s>(done: &Follower<'s>) -> Option<(&'s str, TimerRow)> {
     let invoice = &done.held.invoice.is;
     let customer = invoice.customer.as_deref()?;
+    let payments = || done.held.payments.iter();
     let has_moved = match invoice.subscription {
-        None => done.held.payments.iter().any(has_moved),
+        None => payments().any(has_more),
         Some(_) => needs_other_credit(done),
     };
+    // Whatever left the chain or came back is followed by a look, though nothing may come of it: after that look everybody keeps
+    // what they have.
+    let has_moved = has_moved || payments().any(has_left_or_returned);
     let (scope, kind) = (&done.context.scope, TimerKind::ShareCredit);
     let timer = || TimerRow::new(scope, kind, customer, done.context.now);
     has_moved.then(|| (customer, timer()))
 }
 
-fn has_moved(payment: &Tracked<PaymentRow>) -> bool {
-    let (was, row) = (payment.stored(), &payment.is);
-    let before = was.map_or(Units::ZERO, |was| was.position.prepaid_credit);
-    let was_there = was.is_some_and(|was| was.gone_at.is_none());
-    let is_lost = was_there && row.gone_at.is_some() && !row.credit_used.is_zero();
-    is_lost || row.position.prepaid_credit > before
+fn has_more(payment: &Tracked<PaymentRow>) -> bool {
+    let stored = payment.stored();
+    let before = stored.map_or(Units::ZERO, |was| was.position.prepaid_credit);
+    payment.is.position.prepaid_credit > before
+}
+
+fn has_left_or_returned(payment: &Tracked<PaymentRow>) -> bool {
+    let is_gone = payment.is.gone_at.is_some();
+    let stored = payment.stored();
+    stored.is_some_and(|was| was.gone_at.is_some() != is_gone)
 }
 
 fn needs_other_credit(done: &Follower<'_>) -> bool {
