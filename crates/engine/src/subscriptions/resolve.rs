@@ -17,7 +17,7 @@ use super::charge::waiting;
 use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
 use super::looks::share_again;
-use super::step::{catch_up, resolve_later};
+use super::step::{catch_up, keep_no_credit, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -300,10 +300,13 @@ impl Locked {
             charge.state = ChargeState::Paid;
             tx.write(&subscriptions::charge_states([&charge])?).await?;
             return self.look_at_others(tx, context, charge.period).await;
+            keep_no_credit(&mut held, &charge);
         }
         self.settle(tx, context, held).await.map(drop)
     }
 
+            // What lowered it pays its part again.
+            share_again(tx, context, &self.row.customer).await?;
     /// Has the other attempts at a period resolved again. What was paid to them is not needed once the period is paid,
     /// and may be once it is not any more.
     pub(super) async fn look_at_others(
