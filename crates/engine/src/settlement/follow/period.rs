@@ -41,9 +41,23 @@ pub fn renew(
         begin(row, plan, charge, at);
     }
     charge.was_paid = true;
-    row.reached = row.reached.max(charge.period + 1);
+    // A pause moves what was not paid when it began: a period that is paid meanwhile has its place in time when it ends.
+    if row.paused_at.is_none() {
+        row.reached = row.reached.max(charge.period + 1);
+    }
+    pass(row, plan, charge, at, passed);
+}
+
+/// Goes on after a period that is paid, and after those that follow it and are paid or forgiven already.
+fn pass(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &ChargeRow,
+    at: i64,
+    passed: &[ChargeRow],
+) {
     if charge.period == row.next_period {
-        let mut last = &*charge;
+        let mut last = charge;
         for later in passed {
             if later.period == last.period + 1 {
                 last = later;
@@ -52,8 +66,21 @@ pub fn renew(
         row.next_period = last.period + 1;
         row.paid_until = Some(last.period_end);
     }
-    let paid: Vec<&ChargeRow> = passed.iter().chain([&*charge]).collect();
+    let paid: Vec<&ChargeRow> = passed.iter().chain([charge]).collect();
     show_current(row, plan, &paid, at);
+}
+
+/// Gives a period that was first paid during a pause, which has ended, its place in time. `passed` are the attempts by which
+/// later ones are paid or forgiven.
+pub fn place(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &ChargeRow,
+    at: i64,
+    passed: &[ChargeRow],
+) {
+    row.reached = row.reached.max(charge.period + 1);
+    pass(row, plan, charge, at, passed);
 }
 
 /// The first period begins when it is paid, and so do all that follow it.
