@@ -294,4 +294,43 @@ on_every_engine! {
         ]));
         assert_conserved(&till).await;
     }
+
+    async fn two_reversals_leave_an_invoice_that_ends_at_one_time_in_either_order(world: World) {
+        let (till, _) = begin(&world).await;
+        for (interval, grace_days, max_attempts) in [("day", 0, 1), ("day", 0, 3), ("day", 1, 2), ("week", 7, 1), ("week", 7, 2), ("week", 30, 3)] {
+            let mut seen = Vec::new();
+            for order in [[0, 1], [1, 0]] {
+                let till = till.another_account().await;
+                to(&till, START).await;
+                let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+                let plan = weekly(&till, json!({ "interval": interval, "grace_days": grace_days, "max_attempts": max_attempts })).await;
+                let made = subscribe(&till, &customer, &plan).await;
+                let first = text(&made["latest_invoice"]);
+                till.simulate(&first, json!({})).await;
+                till.advance(if interval == "day" { 1 } else { 6 * DAY_S + 1 }).await;
+                assert_eq!(payable(&till, &made).await.len(), 1, "the second period is asked for");
+                let top_up = top_up(&till, &customer, "10.00", BASE).await;
+                till.advance(60).await;
+                assert_eq!((payable(&till, &made).await.len(), credit(&till, &customer).await), (0, json!([])), "credit pays it");
+                for which in order {
+                    reverse(&till, &till.payments_of([&first, &top_up][which]).await[0]).await;
+                    till.advance(0).await;
+                }
+                let mut stood = Vec::new();
+                // Until what was paid once, and was let close, was asked for once more.
+                for _ in 0..8 {
+                    let now = stands(&till, &made).await;
+                    let mut ends = Vec::new();
+                    for invoice in payable(&till, &made).await {
+                        ends.push(till.retrieve(&invoice).await["expires_at"].clone());
+                    }
+                    stood.push(json!([now["status"], now["attempt"], now["open"], now["reason"], ends]));
+                    till.advance(DAY_S).await;
+                }
+                assert_conserved(&till).await;
+                seen.push(stood);
+            }
+            assert_eq!(seen[0], seen[1], "{interval}, {grace_days} days of grace, {max_attempts} attempts");
+        }
+    }
 }

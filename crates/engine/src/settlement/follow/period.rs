@@ -154,7 +154,7 @@ pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState
 }
 
 /// What is known of a period from the attempts at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodAttempts {
     /// How many there were, without those that count as none.
     pub attempts: u32,
@@ -162,6 +162,9 @@ pub struct PeriodAttempts {
     pub late_at: Option<i64>,
     /// When the next one was first made, where it was withdrawn since.
     pub tried_at: Option<i64>,
+    /// The invoice of the one that was withdrawn after it had been paid once: the next one takes its place, and ends when it would
+    /// have ended.
+    pub withdrawn: Option<String>,
 }
 
 /// `made` are all attempts at a period; those from before a pause that moved it say nothing about it. A first period that began
@@ -179,10 +182,12 @@ pub fn made(row: &SubscriptionRow, made: &[ChargeRow], period_start: i64) -> Per
     };
     let attempts = of_it.filter(counts).map(|it| it.attempt).max();
     let attempts = attempts.unwrap_or(0);
-    let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
+    let withdrawn = || made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
+    let mut was_paid = withdrawn().filter(|it| it.was_paid && it.state == ChargeState::Withdrawn);
     PeriodAttempts {
         attempts,
         late_at: made().map(|it| it.grace_end).min(),
-        tried_at: withdrawn.map(|it| it.created_at).min(),
+        tried_at: withdrawn().map(|it| it.created_at).min(),
+        withdrawn: was_paid.next_back().and_then(|it| it.invoice.clone()),
     }
 }
