@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::attempts::{comes_back, payable, reverse};
-use crate::credit::{assert_conserved, credit, top_up};
+use crate::credit::{assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::weekly;
 use crate::statuses::{balances, books};
@@ -331,6 +331,35 @@ on_every_engine! {
                 seen.push(stood);
             }
             assert_eq!(seen[0], seen[1], "{interval}, {grace_days} days of grace, {max_attempts} attempts");
+        }
+    }
+
+    async fn who_was_active_for_a_moment_is_past_due_and_who_never_was_is_incomplete(world: World) {
+        let (till, _) = begin(&world).await;
+        for (order, renewed, status) in [([0, 1], 1, "past_due"), ([1, 0], 0, "incomplete")] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let mut credits = vec![top_up(&till, &customer, "4.00", BASE).await];
+            top_up(&till, &customer, "10.00", BASE).await;
+            let small = weekly(&till, json!({})).await;
+            let paused = subscribe(&till, &customer, &small).await;
+            credits.push(top_up(&till, &customer, "20.00", BASE).await);
+            let large = weekly(&till, json!({ "amount": "24.99", "max_attempts": 7 })).await;
+            let made = subscribe(&till, &customer, &large).await;
+            assert_eq!(due(&till, &made, BASE).await, "0.99");
+            act(&till, &paused, "pause", json!({})).await.ok(200);
+            for which in order {
+                reverse(&till, &till.payments_of(&credits[which]).await[0]).await;
+                till.advance(1).await;
+            }
+            // Credit that came free paid it before its own left, or did not: the merchant was told so or was not.
+            let told = till.event_types(&id(&made)).await;
+            assert_eq!(told.iter().filter(|event| *event == "subscription.renewed").count(), renewed, "{order:?}");
+            assert_eq!(due(&till, &made, BASE).await, "14.99", "{order:?}: what is asked for is the same");
+            till.advance(4 * DAY_S).await;
+            assert_eq!(look(&till, &made).await["status"], status, "{order:?}");
+            assert_conserved(&till).await;
         }
     }
 }
