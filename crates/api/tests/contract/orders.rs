@@ -362,4 +362,72 @@ on_every_engine! {
             assert_conserved(&till).await;
         }
     }
+
+    async fn an_invoice_whose_excess_was_promised_is_asked_for_again_in_either_order(world: World) {
+        let (till, _) = begin(&world).await;
+        // F: the first payment leaves the chain, T: the top-up that nobody needed, t: it is there again.
+        for order in ["FT", "TF", "FTtT"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({})).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            for _ in 0..2 {
+                till.simulate(&invoice, json!({})).await;
+                till.advance(1).await;
+            }
+            let first = till.payments_of(&invoice).await.into_iter().min_by_key(id).unwrap();
+            let back = till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({})).await.ok(201);
+            assert_eq!(back["amount"], "10.00");
+            let top_up = top_up(&till, &customer, "10.00", BASE).await;
+            for fact in order.chars() {
+                match fact {
+                    'F' => reverse(&till, &first).await,
+                    't' => comes_back(&till, &top_up).await,
+                    _ => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                }
+                till.advance(1).await;
+            }
+            let asks = till.retrieve(&invoice).await;
+            assert_eq!((&asks["status"], &asks["amount_remaining"]["amount"]), (&json!("partially_paid"), &json!("10.00")), "{order}");
+            assert_eq!(payable(&till, &made).await, [invoice.as_str()], "{order}");
+            till.post(&format!("/v1/refunds/{}/cancel", id(&back)), json!({})).await.ok(200);
+            till.advance(1).await;
+            assert_eq!((&till.retrieve(&invoice).await["status"], &look(&till, &made).await["status"]), (&json!("paid"), &json!("active")), "{order}");
+            assert_eq!(balances(&till).await, books(&[("received", BASE, -10_000_000), ("settled", BASE, 10_000_000)]), "{order}");
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn credit_stays_where_all_that_was_paid_to_the_invoice_is_promised(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        for _ in 0..2 {
+            till.simulate(&invoice, json!({})).await;
+            till.advance(1).await;
+        }
+        let first = till.payments_of(&invoice).await.into_iter().min_by_key(id).unwrap();
+        till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({})).await.ok(201);
+        let idle = top_up(&till, &customer, "10.00", BASE).await;
+        reverse(&till, &first).await;
+        till.advance(1).await;
+        let stood = |till: &Till| {
+            let (till, made, customer) = (till.clone(), made.clone(), customer.clone());
+            async move { (look(&till, &made).await["status"].clone(), payable(&till, &made).await, credit(&till, &customer).await) }
+        };
+        let paid = (json!("active"), Vec::new(), json!([]));
+        assert_eq!(stood(&till).await, paid, "credit pays");
+        // What comes to the invoice now is too late, and leaves the chain, too: it is looked at each time.
+        till.simulate(&invoice, json!({ "amount": "3" })).await;
+        till.advance(1).await;
+        assert_eq!(stood(&till).await, paid);
+        reverse(&till, till.payments_of(&invoice).await.iter().find(|it| it["amount"] == "3.00").unwrap()).await;
+        till.advance(1).await;
+        assert_eq!(stood(&till).await, paid);
+        assert_eq!(till.payments_of(&idle).await[0]["status"], "credited");
+        assert_conserved(&till).await;
+    }
 }
