@@ -3,11 +3,12 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::attempts::{payable, reverse};
+use crate::attempts::{comes_back, payable, reverse};
 use crate::checkout::bind;
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Setup, Till, id, text};
 use crate::periods::{period, settle, weekly};
+use crate::reviews::{decide, listed};
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{DAY_S, START, act, begin, look, pay, plan, subscribe, to, told};
 
@@ -454,6 +455,44 @@ on_every_engine! {
             for made in subscribed {
                 act(&till, &made, "cancel", json!({})).await.ok(200);
             }
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn an_end_that_returns_credit_leaves_its_invoice_asking_for_the_whole_price(world: World) {
+        let (till, _) = begin(&world).await;
+        for comes_as in ["held", "on its way", "held beside a part"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            top_up(&till, &customer, "4.00", BASE).await;
+            let plan = weekly(&till, json!({})).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            let stranger = listed(till_core::asset::Family::Evm, "sanctions");
+            match comes_as {
+                "held" => drop(till.simulate(&invoice, json!({ "amount": "6", "sender": stranger })).await),
+                "on its way" => drop(till.simulate(&invoice, json!({ "amount": "6", "finality_steps": ["included"] })).await),
+                _ => {
+                    till.simulate(&invoice, json!({ "amount": "2" })).await;
+                    till.simulate(&invoice, json!({ "amount": "4", "sender": stranger })).await;
+                }
+            }
+            act(&till, &made, "cancel", json!({})).await.ok(200);
+            assert_eq!(credit(&till, &customer).await, json!([tokens("4.00", BASE)]), "{comes_as}");
+            match comes_as {
+                "on its way" => comes_back(&till, &invoice).await,
+                _ => drop(decide(&till, &invoice, "accept").await.ok(200)),
+            }
+            settle(&till).await;
+            let left = till.retrieve(&invoice).await;
+            assert_eq!((&left["status"], &left["amount_remaining"]), (&json!("partially_paid"), &tokens("4.00", BASE)), "{comes_as}");
+            assert!(left["closed_at"].is_string(), "{comes_as}: it takes nothing more");
+            assert_eq!(credit(&till, &customer).await, json!([tokens("4.00", BASE)]), "{comes_as}: it pays for nothing that has ended");
+            assert_eq!(balances(&till).await, books(&[
+                ("received", BASE, -10_000_000), ("settled", BASE, 6_000_000), ("prepaid_credit", BASE, 4_000_000),
+            ]));
+            refund(&till, &invoice, "6").await.ok(201);
             assert_conserved(&till).await;
         }
     }

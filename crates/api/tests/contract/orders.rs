@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::attempts::{comes_back, payable, reverse};
-use crate::credit::{assert_conserved, credit, top_up};
+use crate::credit::{assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::weekly;
 use crate::statuses::{balances, books};
@@ -292,6 +292,142 @@ on_every_engine! {
         assert_eq!(balances(&till).await, books(&[
             ("received", BASE, -13_000_000), ("settled", BASE, 10_000_000), ("refundable", BASE, 3_000_000),
         ]));
+        assert_conserved(&till).await;
+    }
+
+    async fn two_reversals_leave_an_invoice_that_ends_at_one_time_in_either_order(world: World) {
+        let (till, _) = begin(&world).await;
+        for (interval, grace_days, max_attempts) in [("day", 0, 1), ("day", 0, 3), ("day", 1, 2), ("week", 7, 1), ("week", 7, 2), ("week", 30, 3)] {
+            let mut seen = Vec::new();
+            for order in [[0, 1], [1, 0]] {
+                let till = till.another_account().await;
+                to(&till, START).await;
+                let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+                let plan = weekly(&till, json!({ "interval": interval, "grace_days": grace_days, "max_attempts": max_attempts })).await;
+                let made = subscribe(&till, &customer, &plan).await;
+                let first = text(&made["latest_invoice"]);
+                till.simulate(&first, json!({})).await;
+                till.advance(if interval == "day" { 1 } else { 6 * DAY_S + 1 }).await;
+                assert_eq!(payable(&till, &made).await.len(), 1, "the second period is asked for");
+                let top_up = top_up(&till, &customer, "10.00", BASE).await;
+                till.advance(60).await;
+                assert_eq!((payable(&till, &made).await.len(), credit(&till, &customer).await), (0, json!([])), "credit pays it");
+                for which in order {
+                    reverse(&till, &till.payments_of([&first, &top_up][which]).await[0]).await;
+                    till.advance(0).await;
+                }
+                let mut stood = Vec::new();
+                // Until what was paid once, and was let close, was asked for once more.
+                for _ in 0..8 {
+                    let now = stands(&till, &made).await;
+                    let mut ends = Vec::new();
+                    for invoice in payable(&till, &made).await {
+                        ends.push(till.retrieve(&invoice).await["expires_at"].clone());
+                    }
+                    stood.push(json!([now["status"], now["attempt"], now["open"], now["reason"], ends]));
+                    till.advance(DAY_S).await;
+                }
+                assert_conserved(&till).await;
+                seen.push(stood);
+            }
+            assert_eq!(seen[0], seen[1], "{interval}, {grace_days} days of grace, {max_attempts} attempts");
+        }
+    }
+
+    async fn who_was_active_for_a_moment_is_past_due_and_who_never_was_is_incomplete(world: World) {
+        let (till, _) = begin(&world).await;
+        for (order, renewed, status) in [([0, 1], 1, "past_due"), ([1, 0], 0, "incomplete")] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let mut credits = vec![top_up(&till, &customer, "4.00", BASE).await];
+            top_up(&till, &customer, "10.00", BASE).await;
+            let small = weekly(&till, json!({})).await;
+            let paused = subscribe(&till, &customer, &small).await;
+            credits.push(top_up(&till, &customer, "20.00", BASE).await);
+            let large = weekly(&till, json!({ "amount": "24.99", "max_attempts": 7 })).await;
+            let made = subscribe(&till, &customer, &large).await;
+            assert_eq!(due(&till, &made, BASE).await, "0.99");
+            act(&till, &paused, "pause", json!({})).await.ok(200);
+            for which in order {
+                reverse(&till, &till.payments_of(&credits[which]).await[0]).await;
+                till.advance(1).await;
+            }
+            // Credit that came free paid it before its own left, or did not: the merchant was told so or was not.
+            let told = till.event_types(&id(&made)).await;
+            assert_eq!(told.iter().filter(|event| *event == "subscription.renewed").count(), renewed, "{order:?}");
+            assert_eq!(due(&till, &made, BASE).await, "14.99", "{order:?}: what is asked for is the same");
+            till.advance(4 * DAY_S).await;
+            assert_eq!(look(&till, &made).await["status"], status, "{order:?}");
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn an_invoice_whose_excess_was_promised_is_asked_for_again_in_either_order(world: World) {
+        let (till, _) = begin(&world).await;
+        // F: the first payment leaves the chain, T: the top-up that nobody needed, t: it is there again.
+        for order in ["FT", "TF", "FTtT"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({})).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            for _ in 0..2 {
+                till.simulate(&invoice, json!({})).await;
+                till.advance(1).await;
+            }
+            let first = till.payments_of(&invoice).await.into_iter().min_by_key(id).unwrap();
+            let back = till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({})).await.ok(201);
+            assert_eq!(back["amount"], "10.00");
+            let top_up = top_up(&till, &customer, "10.00", BASE).await;
+            for fact in order.chars() {
+                match fact {
+                    'F' => reverse(&till, &first).await,
+                    't' => comes_back(&till, &top_up).await,
+                    _ => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                }
+                till.advance(1).await;
+            }
+            let asks = till.retrieve(&invoice).await;
+            assert_eq!((&asks["status"], &asks["amount_remaining"]["amount"]), (&json!("partially_paid"), &json!("10.00")), "{order}");
+            assert_eq!(payable(&till, &made).await, [invoice.as_str()], "{order}");
+            till.post(&format!("/v1/refunds/{}/cancel", id(&back)), json!({})).await.ok(200);
+            till.advance(1).await;
+            assert_eq!((&till.retrieve(&invoice).await["status"], &look(&till, &made).await["status"]), (&json!("paid"), &json!("active")), "{order}");
+            assert_eq!(balances(&till).await, books(&[("received", BASE, -10_000_000), ("settled", BASE, 10_000_000)]), "{order}");
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn credit_stays_where_all_that_was_paid_to_the_invoice_is_promised(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        for _ in 0..2 {
+            till.simulate(&invoice, json!({})).await;
+            till.advance(1).await;
+        }
+        let first = till.payments_of(&invoice).await.into_iter().min_by_key(id).unwrap();
+        till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({})).await.ok(201);
+        let idle = top_up(&till, &customer, "10.00", BASE).await;
+        reverse(&till, &first).await;
+        till.advance(1).await;
+        let stood = |till: &Till| {
+            let (till, made, customer) = (till.clone(), made.clone(), customer.clone());
+            async move { (look(&till, &made).await["status"].clone(), payable(&till, &made).await, credit(&till, &customer).await) }
+        };
+        let paid = (json!("active"), Vec::new(), json!([]));
+        assert_eq!(stood(&till).await, paid, "credit pays");
+        // What comes to the invoice now is too late, and leaves the chain, too: it is looked at each time.
+        till.simulate(&invoice, json!({ "amount": "3" })).await;
+        till.advance(1).await;
+        assert_eq!(stood(&till).await, paid);
+        reverse(&till, till.payments_of(&invoice).await.iter().find(|it| it["amount"] == "3.00").unwrap()).await;
+        till.advance(1).await;
+        assert_eq!(stood(&till).await, paid);
+        assert_eq!(till.payments_of(&idle).await[0]["status"], "credited");
         assert_conserved(&till).await;
     }
 }

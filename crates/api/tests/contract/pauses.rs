@@ -186,4 +186,101 @@ on_every_engine! {
         assert_eq!((period(&paid), &paid["next_invoice_at"]), (days("2095-02-23", "2095-03-02"), &json!("2095-03-01T12:00:00Z")));
         assert_conserved(&till).await;
     }
+
+    async fn a_period_whose_rest_is_paid_during_a_pause_has_all_of_its_time_after_it(world: World) {
+        let (till, _) = begin(&world).await;
+        for (paused, rest_paid, resumed, start, end) in [
+            // Before the week that was paid in part began, and resumed inside the week before it, inside its own, and after that.
+            ("2095-02-06T13:00:00Z", "2095-02-06T14:00:00Z", "2095-02-06T15:00:00Z", "2095-02-07", "2095-02-14"),
+            ("2095-02-06T13:00:00Z", "2095-02-10T12:00:00Z", "2095-02-11T12:00:00Z", "2095-02-11", "2095-02-18"),
+            ("2095-02-06T13:00:00Z", "2095-02-10T12:00:00Z", "2095-02-25T12:00:00Z", "2095-02-25", "2095-03-04"),
+            // Two days after it began.
+            ("2095-02-09T12:00:00Z", "2095-02-10T12:00:00Z", "2095-02-11T12:00:00Z", "2095-02-09", "2095-02-16"),
+            ("2095-02-09T12:00:00Z", "2095-02-10T12:00:00Z", "2095-02-25T12:00:00Z", "2095-02-23", "2095-03-02"),
+        ] {
+            for is_during in [true, false] {
+                let till = till.another_account().await;
+                to(&till, START).await;
+                let plan = weekly(&till, json!({})).await;
+                let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+                let made = subscribe(&till, &customer, &plan).await;
+                pay(&till, &made).await;
+                to(&till, "2095-02-06T12:00:00Z").await;
+                let renewal = text(&look(&till, &made).await["latest_invoice"]);
+                till.simulate(&renewal, json!({ "amount": "4" })).await;
+                to(&till, paused).await;
+                pause(&till, &made).await;
+                to(&till, rest_paid).await;
+                if is_during {
+                    till.simulate(&renewal, json!({ "amount": "6" })).await;
+                }
+                to(&till, resumed).await;
+                resume(&till, &made).await;
+                if !is_during {
+                    till.simulate(&renewal, json!({ "amount": "6" })).await;
+                }
+                settle(&till).await;
+                let seen = look(&till, &made).await;
+                let case = format!("paused {paused}, resumed {resumed}, paid during the pause: {is_during}: {seen}");
+                assert_eq!((&seen["status"], period(&seen)), (&json!("active"), days(start, end)), "{case}");
+                assert_eq!(payable(&till, &made).await, [""; 0], "nothing is asked for before that is over: {case}");
+                let next = till_core::time::parse(&text(&seen["next_invoice_at"])).unwrap();
+                let ends = till_core::time::parse(&text(&seen["current_period_end"])).unwrap();
+                assert_eq!(ends - next, DAY_S * 1_000, "{case}");
+                // Its payment can leave the chain, and it has the same place when that is made again.
+                reverse(&till, &till.payments_of(&renewal).await[0]).await;
+                settle(&till).await;
+                for invoice in payable(&till, &made).await {
+                    till.simulate(&invoice, json!({})).await;
+                }
+                settle(&till).await;
+                assert_eq!(period(&look(&till, &made).await), days(start, end), "{case}");
+                assert_conserved(&till).await;
+            }
+        }
+    }
+
+    async fn what_is_paid_during_a_pause_and_reversed_in_it_was_never_paid(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        pay(&till, &made).await;
+        to(&till, "2095-02-09T12:00:00Z").await;
+        let renewal = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&renewal, json!({ "amount": "4" })).await;
+        pause(&till, &made).await;
+        till.simulate(&renewal, json!({ "amount": "6" })).await;
+        let payments = till.payments_of(&renewal).await;
+        reverse(&till, payments.iter().find(|payment| payment["amount"] == "6.00").unwrap()).await;
+        to(&till, "2095-02-12T12:00:00Z").await;
+        resume(&till, &made).await;
+        till.simulate(&renewal, json!({ "amount": "6" })).await;
+        let paid = look(&till, &made).await;
+        assert_eq!((&paid["status"], period(&paid)), (&json!("active"), days("2095-02-10", "2095-02-17")));
+        assert_conserved(&till).await;
+    }
+
+    async fn an_earlier_period_is_owed_beside_one_that_was_paid_during_the_pause(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&pay(&till, &made).await["latest_invoice"]);
+        to(&till, "2095-02-09T12:00:00Z").await;
+        let renewal = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&renewal, json!({ "amount": "4" })).await;
+        pause(&till, &made).await;
+        reverse(&till, &till.payments_of(&first).await[0]).await;
+        settle(&till).await;
+        till.simulate(&renewal, json!({ "amount": "6" })).await;
+        to(&till, "2095-02-25T12:00:00Z").await;
+        resume(&till, &made).await;
+        let resumed = look(&till, &made).await;
+        assert_eq!(period(&resumed), days("2095-02-23", "2095-03-02"), "{resumed}");
+        assert_eq!(payable(&till, &made).await.len(), 1, "the first week alone is asked for");
+        let paid = pay(&till, &made).await;
+        assert_eq!((&paid["status"], &paid["next_invoice_at"]), (&json!("active"), &json!("2095-03-01T12:00:00Z")));
+        settle(&till).await;
+        assert_eq!(payable(&till, &made).await, [""; 0]);
+        assert_conserved(&till).await;
+    }
 }

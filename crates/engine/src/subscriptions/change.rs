@@ -15,7 +15,7 @@ use super::up_to_date::look_first;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
-use crate::settlement::follow::period::rhythm;
+use crate::settlement::follow::period::{place, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
@@ -80,6 +80,29 @@ impl Locked {
         self.row.grace_end = Some(charge.grace_end);
         self.charge = Some(charge);
         self.give_time(tx, context).await
+    }
+
+    /// The attempt that was first paid during the pause, if there is one.
+    async fn paid_meanwhile(&self, tx: &mut Tx) -> Result<Option<ChargeRow>, Fail> {
+        let row = &self.row;
+        let passed = subscriptions::passed_from(tx, &row.scope, &row.id, row.reached).await?;
+        let is_paid = |it: &ChargeRow| it.period == row.reached && it.state == ChargeState::Paid;
+        Ok(passed.into_iter().find(is_paid))
+    }
+
+    /// Gives what was paid during the pause its place in time.
+    async fn place(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut paid: ChargeRow,
+    ) -> Result<(), Fail> {
+        self.move_to_its_place(&mut paid);
+        tx.write(&subscriptions::charge_states([&paid])?).await?;
+        let (scope, id, after) = (&context.scope, &self.row.id, paid.period + 1);
+        let passed = subscriptions::passed_from(tx, scope, id, after).await?;
+        place(&mut self.row, &self.plan, &paid, context.now, &passed);
+        Ok(())
     }
 
     async fn tell(
@@ -173,11 +196,18 @@ struct Owed {
     forgiven: Vec<ChargeRow>,
 }
 
-async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
+/// `meanwhile` is what was paid during the pause: the paid time goes on after that, and ends before it as long as it has no
+/// place.
+async fn owed(
+    tx: &mut Tx,
+    row: &SubscriptionRow,
+    meanwhile: Option<&ChargeRow>,
+) -> Result<Owed, Fail> {
     let made = subscriptions::charges_from(tx, &row.scope, &row.id, row.next_period).await?;
+    let last = meanwhile.filter(|paid| paid.period < row.next_period);
     let mut owed = Owed {
         first: None,
-        until: row.paid_until,
+        until: last.map_or(row.paid_until, |paid| Some(paid.period_start)),
         forgiven: Vec::new(),
     };
     for period in row.next_period..row.reached {
@@ -219,7 +249,8 @@ pub async fn resume(
         locked.drop_charge(tx, context).await?;
     }
     let paused_at = locked.row.paused_at.take();
-    let owed = owed(tx, &locked.row).await?;
+    let meanwhile = locked.paid_meanwhile(tx).await?;
+    let owed = owed(tx, &locked.row, meanwhile.as_ref()).await?;
     locked.forgive(tx, &owed).await?;
     let is_over = owed.until.is_none_or(|end| end <= context.now);
     let restarts = is_over && !locked.row.cancel_at_period_end;
@@ -228,10 +259,14 @@ pub async fn resume(
         let start = locked.after_the_pause(tx, context, paused_at).await?;
         locked.start_anew(tx, context, start).await?;
     }
+    if let Some(paid) = meanwhile {
+        locked.place(tx, context, paid).await?;
+    }
+    let is_paid = locked.row.paid_until.is_some_and(|end| end > context.now);
     let resumed = EventType::SubscriptionResumed;
     locked.tell(tx, context, resumed).await?;
     let is_charged = locked.row.charge.is_some() || earlier(tx, &locked.row).await?.is_some();
-    if restarts && !is_charged {
+    if restarts && !is_paid && !is_charged {
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;
     }

@@ -130,7 +130,13 @@ async fn attempt(
     let (period_start, period_end) = bounds(tx, row, plan, period).await?;
     let before = made(row, &before, period_start);
     let made = before.attempts.min(plan.max_attempts.saturating_sub(1));
-    let until = Until::of(context, locked, (period_start, made), before);
+    let withdrawn = match &before.withdrawn {
+        Some(invoice) => till_store::invoices::find(tx, scope, invoice).await?,
+        None => None,
+    };
+    let withdrawn = withdrawn.filter(|invoice| invoice.expires_at > context.now);
+    let ends_at = withdrawn.as_ref().map(|invoice| invoice.expires_at);
+    let until = Until::of(context, locked, (period_start, made), &before, ends_at);
     let charge = ChargeRow {
         scope: scope.clone(),
         subscription: row.id.clone(),
@@ -139,7 +145,8 @@ async fn attempt(
         period,
         attempt: made + 1,
         state: ChargeState::Open,
-        was_paid: false,
+        // What was paid once is not what the payer let close, whichever invoice asks for it now.
+        was_paid: ends_at.is_some(),
         period_start,
         period_end,
         grace_end: until.late_at,
@@ -231,12 +238,14 @@ struct Until {
 
 impl Until {
     /// The first attempt is open until the grace period ends, a later one for some days. None is open for less than the
-    /// lead time of a renewal, however late the server is.
+    /// lead time of a renewal, however late the server is. One in place of another that had been paid, and was withdrawn while
+    /// credit paid, ends when that would have ended (`ends_at`).
     fn of(
         context: &Context<'_>,
         locked: &Locked,
         (start, made): (i64, u32),
-        before: PeriodAttempts,
+        before: &PeriodAttempts,
+        ends_at: Option<i64>,
     ) -> Until {
         let (row, plan) = (&locked.row, &locked.plan);
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
@@ -245,7 +254,7 @@ impl Until {
             // One in place of another that was withdrawn takes no longer than that would have.
             _ => before.tried_at.unwrap_or(now).saturating_add(attempt_ms),
         };
-        let expires_at = until.max(now.saturating_add(LEAD_MS));
+        let expires_at = ends_at.unwrap_or(until.max(now.saturating_add(LEAD_MS)));
         let more = i64::from(plan.max_attempts.saturating_sub(made + 1));
         Until {
             expires_at,

@@ -15,7 +15,7 @@ use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 
 use super::charge::waiting;
-use super::due::{lowered, worth};
+use super::due::{asks_for_all, lowered, worth};
 use super::hold::plan_of;
 use super::looks::Moves;
 use crate::base::Context;
@@ -422,6 +422,8 @@ impl Payer<'_> {
             _ => false,
         };
         let is_open = kind == Kind::PaidTo && charge.state != ChargeState::Paid;
+        let asks_for_all =
+            |it: &InvoiceRow| asks_for_all(&it.options, it.status, it.summary.remaining.as_ref());
         let is_refunded = is_open && invoice.as_ref().is_some_and(asks_for_all);
         let takes = self.takes(kind, &charge);
         // An invoice tolerates what it was made with, whatever the merchant has set since.
@@ -509,17 +511,6 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
         }
         _ => Kind::PaidTo,
     }
-}
-
-/// Whether an invoice that was paid in part asks for as much as if nothing had been paid.
-fn asks_for_all(invoice: &InvoiceRow) -> bool {
-    let (status, remaining) = (invoice.status, invoice.summary.remaining.as_ref());
-    let asks = |asset: &str, units: Units| {
-        let mut options = invoice.options.iter();
-        options.any(|option| option.asset == *asset && units >= option.due)
-    };
-    status == InvoiceStatus::PartiallyPaid
-        && remaining.is_some_and(|(asset, units)| asks(asset, *units))
 }
 
 /// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.

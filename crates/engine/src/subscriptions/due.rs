@@ -2,7 +2,7 @@
 
 use till_core::asset::Registry;
 use till_core::credit::{Drawn, Value};
-use till_core::invoice::PayOption;
+use till_core::invoice::{PayOption, Status};
 use till_core::money::Units;
 use till_core::pricing::at_par;
 use till_store::credits::CreditRow;
@@ -32,6 +32,19 @@ pub(super) fn lowered(invoice: &InvoiceRow) -> Value {
         let minor = invoice.amount_minor.saturating_sub(invoice.to_pay_minor());
         Value::of(Units(minor.into()), invoice.currency.decimals())
     })
+}
+
+/// Whether an invoice that was paid in part asks for as much as if nothing had been paid: refunds have taken all of it.
+pub(super) fn asks_for_all(
+    options: &[PayOption],
+    status: Status,
+    remaining: Option<&(String, Units)>,
+) -> bool {
+    let asks = |asset: &str, units: Units| {
+        let mut options = options.iter();
+        options.any(|option| option.asset == *asset && units >= option.due)
+    };
+    status == Status::PartiallyPaid && remaining.is_some_and(|(asset, units)| asks(asset, *units))
 }
 
 pub(super) fn worth(entries: &[CreditRow]) -> Value {

@@ -90,8 +90,8 @@ impl Locked {
         self.withdraw_as(tx, context, ChargeState::Withdrawn).await
     }
 
-    /// Withdraws another attempt than the one under way: cancels its invoice, which is held as `other`.
-    pub(super) async fn withdraw_other(
+    /// Spares another attempt than the one under way: cancels its invoice, which is held as `other`.
+    pub(super) async fn spare_other(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
@@ -102,7 +102,7 @@ impl Locked {
         };
         held.invoice.is.cancelled_at = Some(held.moment(context));
         self.settle(tx, context, held).await?;
-        charge.state = ChargeState::Withdrawn;
+        charge.state = ChargeState::Spare;
         Ok(tx
             .write(&subscriptions::charge_states([&charge])?)
             .await

@@ -14,10 +14,10 @@ use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
-use super::due::{ask_for_the_rest, lowered};
+use super::due::{ask_for_the_rest, asks_for_all, lowered};
 use super::hold::{Locked, hold_with};
 use super::looks::share_again;
-use super::step::{catch_up, resolve_later};
+use super::step::{catch_up, keep_no_credit, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -75,7 +75,8 @@ impl Locked {
         let (aside, paid_with): (Vec<_>, Vec<_>) = aside
             .into_iter()
             .partition(|entry| entry.charge == charge.number);
-        let is_cancelled = held.invoice.is.cancelled_at.is_some();
+        let cancelled_at = held.invoice.is.cancelled_at;
+        let is_cancelled = cancelled_at.is_some();
         let is_again = self.may_count_again(&charge, &held);
         if is_again {
             held.invoice.is.cancelled_at = None;
@@ -99,12 +100,16 @@ impl Locked {
         let has_rival = under_way == Some(charge.period);
         // What came after its time was refundable, and may be promised back by now: then it cannot count after all.
         let is_spent = state == ChargeState::Closed && !is_again && is_promised(&held);
+        // Nothing makes room for an attempt of which refunds have taken all.
+        let has_something = has_something(context, &judged, cancelled_at);
         let counts = match &other {
             // Credit pays what nobody has paid: it makes room for who has paid, and pays the rest of it.
             Some(other) => {
                 let is_part = is_partly(context, &judged) && self.row.cancelled_at.is_none();
-                is_by_credit(other) && (state == ChargeState::Paid || (is_part && !is_spent))
+                let is_paid_to = state == ChargeState::Paid || (is_part && !is_spent);
+                is_by_credit(other) && is_paid_to && has_something
             }
+            None if is_cancelled && has_rival && !has_something => false,
             None => !is_spent && (!has_rival || self.makes_room(context, &charge, state)),
         };
         if !counts {
@@ -153,7 +158,7 @@ impl Locked {
         charge.state.may_count_again()
             && self.row.cancelled_at.is_none()
             && in_time.any(|payment| !payment.is_gone())
-            && !is_promised(held)
+            && !would_count_twice(held)
     }
 
     /// Whether the attempt under way makes room for another at the same period: if nobody has paid to it; and, unless
@@ -295,10 +300,13 @@ impl Locked {
         if status == InvoiceStatus::AwaitingPayment {
             held.invoice.is.cancelled_at = Some(held.moment(context));
         } else if !status.is_paid() {
+            keep_no_credit(&mut held, &charge);
             held.stop_taking(context);
         } else {
             charge.state = ChargeState::Paid;
             tx.write(&subscriptions::charge_states([&charge])?).await?;
+            // What lowered it pays its part again.
+            share_again(tx, context, &self.row.customer).await?;
             return self.look_at_others(tx, context, charge.period).await;
         }
         self.settle(tx, context, held).await.map(drop)
@@ -369,6 +377,25 @@ async fn forget_spare(tx: &mut Tx, mut charge: ChargeRow) -> Result<(), Fail> {
         tx.write(&subscriptions::charge_states([&charge])?).await?;
     }
     Ok(())
+}
+
+/// Whether refunds have left something of what was paid to an invoice, before it was cancelled if it was.
+fn has_something(context: &Context<'_>, held: &LockedInvoice, cancelled_at: Option<i64>) -> bool {
+    let assessed = held.assess(held.moment(context));
+    let options = &held.invoice.is.options;
+    let facts = held.facts();
+    let mut in_time = facts
+        .iter()
+        .filter(|payment| cancelled_at.is_none_or(|at| payment.arrived_at() <= at));
+    in_time.any(|payment| !payment.is_gone() && payment.counted_units() > payment.taken.withdrawn)
+        && !asks_for_all(options, assessed.status, assessed.remaining.as_ref())
+}
+
+/// Whether something is to be refunded, or was, that would pay the price all the same: what a refund took out of the price when it
+/// was made does not.
+fn would_count_twice(held: &LockedInvoice) -> bool {
+    let mut payments = held.payments.iter().map(|payment| &payment.is);
+    payments.any(|it| it.refunds_due.plus(it.refunds_sent) > it.withdrawn)
 }
 
 /// Whether something that was paid is to be refunded, or was.

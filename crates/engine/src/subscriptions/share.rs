@@ -264,11 +264,12 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
         Kind::Unpaid if is_current && locked.has_nothing(context) => {
             locked.withdraw(tx, context).await?;
         }
+        // It is asked for again when the credit is gone.
         Kind::PaidTo if changed.makes_room && is_current => {
-            locked.withdraw(tx, context).await?;
+            locked.withdraw_as(tx, context, ChargeState::Spare).await?;
         }
         Kind::PaidTo if changed.makes_room => {
-            locked.withdraw_other(tx, context, charge).await?;
+            locked.spare_other(tx, context, charge).await?;
         }
         Kind::PaidTo => {
             let has = (charge.attempt, &changed.has);

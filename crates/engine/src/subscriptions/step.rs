@@ -1,20 +1,23 @@
 //! What happens when a subscription's timer fires: renewals, further attempts, past due, the end.
 
+use till_core::credit::Value;
 use till_core::event::EventType;
 use till_core::money::Units;
 use till_core::subscription::{ChargeState, NextStep, Reason, next};
 use till_core::time::HOUR_MS;
 use till_core::timer::TimerKind;
 use till_store::Tx;
-use till_store::subscriptions::{self, SubscriptionRow};
+use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, bounds, charge, earlier, waiting};
+use super::due::ask_for_the_rest;
 use super::hold::{Locked, hold};
 use super::looks::{end_sharing, share_again};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
+use crate::settlement::LockedInvoice;
 use crate::settlement::follow::period::grace_end;
 use crate::settlement::follow::subscription::{refresh, timer, told};
 
@@ -203,6 +206,15 @@ pub(super) async fn resolve_later(
     Ok(till_store::timers::set(tx, &timers).await?)
 }
 
+/// Has an invoice ask for its whole price when its subscription ends: the credit that lowered it is the customer's again, and
+/// what payers sent does not pay the price without it. An attempt that was paid once has its credit back when its payment
+/// is back.
+pub(super) fn keep_no_credit(held: &mut LockedInvoice, charge: &ChargeRow) {
+    if !charge.was_paid {
+        ask_for_the_rest(&mut held.invoice.is, &Value::zero());
+    }
+}
+
 /// Ends a subscription: returns the credit reserved for it, and has none of its invoices take anything more.
 pub(super) async fn end(
     tx: &mut Tx,
@@ -212,6 +224,9 @@ pub(super) async fn end(
 ) -> Result<(), Fail> {
     // What was paid in part stays with its invoice, for the merchant to refund.
     if let Some(mut held) = locked.invoice.take() {
+        if let Some(charge) = &locked.charge {
+            keep_no_credit(&mut held, charge);
+        }
         held.stop_taking(context);
         held.is_of_ended = true;
         locked.settle(tx, context, held).await?;

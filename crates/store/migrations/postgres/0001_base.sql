@@ -854,7 +854,8 @@ CREATE TABLE subscriptions (
     served_until BIGINT,
     next_period BIGINT NOT NULL,
     -- The first period that was never paid.
-    reached BIGINT NOT NULL CHECK (reached >= next_period),
+    -- One period more may be paid while a pause lasts: it has its place in time when that ends.
+    reached BIGINT NOT NULL CHECK (reached >= next_period OR (paused_at IS NOT NULL AND reached = next_period - 1)),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge BIGINT,
     charge_invoice TEXT COLLATE "C",

@@ -859,7 +859,8 @@ CREATE TABLE subscriptions (
     served_until INTEGER,
     next_period INTEGER NOT NULL,
     -- The first period that was never paid.
-    reached INTEGER NOT NULL CHECK (reached >= next_period),
+    -- One period more may be paid while a pause lasts: it has its place in time when that ends.
+    reached INTEGER NOT NULL CHECK (reached >= next_period OR (paused_at IS NOT NULL AND reached = next_period - 1)),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge INTEGER,
     charge_invoice TEXT,

@@ -28,7 +28,8 @@ table! {
         served_until: Option<i64>,
         /// The first period that is not paid: to be charged next, or being charged, unless a later one is still being so.
         next_period: i64,
-        /// The first period that was never paid. One before it whose payment is gone is owed, and keeps its place.
+        /// The first period that was never paid, or was first paid during a pause that goes on. One before it whose payment is gone is
+        /// owed, and keeps its place.
         reached: i64,
         /// The attempt that is open or was just closed; none while nothing is being charged.
         charge: Option<i64>,

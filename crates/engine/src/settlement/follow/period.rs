@@ -41,9 +41,23 @@ pub fn renew(
         begin(row, plan, charge, at);
     }
     charge.was_paid = true;
-    row.reached = row.reached.max(charge.period + 1);
+    // A pause moves what was not paid when it began: a period that is paid meanwhile has its place in time when it ends.
+    if row.paused_at.is_none() {
+        row.reached = row.reached.max(charge.period + 1);
+    }
+    pass(row, plan, charge, at, passed);
+}
+
+/// Goes on after a period that is paid, and after those that follow it and are paid or forgiven already.
+fn pass(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &ChargeRow,
+    at: i64,
+    passed: &[ChargeRow],
+) {
     if charge.period == row.next_period {
-        let mut last = &*charge;
+        let mut last = charge;
         for later in passed {
             if later.period == last.period + 1 {
                 last = later;
@@ -52,8 +66,21 @@ pub fn renew(
         row.next_period = last.period + 1;
         row.paid_until = Some(last.period_end);
     }
-    let paid: Vec<&ChargeRow> = passed.iter().chain([&*charge]).collect();
+    let paid: Vec<&ChargeRow> = passed.iter().chain([charge]).collect();
     show_current(row, plan, &paid, at);
+}
+
+/// Gives a period that was first paid during a pause, which has ended, its place in time. `passed` are the attempts by which
+/// later ones are paid or forgiven.
+pub fn place(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &ChargeRow,
+    at: i64,
+    passed: &[ChargeRow],
+) {
+    row.reached = row.reached.max(charge.period + 1);
+    pass(row, plan, charge, at, passed);
 }
 
 /// The first period begins when it is paid, and so do all that follow it.
@@ -127,7 +154,7 @@ pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState
 }
 
 /// What is known of a period from the attempts at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodAttempts {
     /// How many there were, without those that count as none.
     pub attempts: u32,
@@ -135,6 +162,9 @@ pub struct PeriodAttempts {
     pub late_at: Option<i64>,
     /// When the next one was first made, where it was withdrawn since.
     pub tried_at: Option<i64>,
+    /// The invoice of the one that was withdrawn after it had been paid once: the next one takes its place, and ends when it would
+    /// have ended.
+    pub withdrawn: Option<String>,
 }
 
 /// `made` are all attempts at a period; those from before a pause that moved it say nothing about it. A first period that began
@@ -152,10 +182,12 @@ pub fn made(row: &SubscriptionRow, made: &[ChargeRow], period_start: i64) -> Per
     };
     let attempts = of_it.filter(counts).map(|it| it.attempt).max();
     let attempts = attempts.unwrap_or(0);
-    let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
+    let withdrawn = || made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
+    let mut was_paid = withdrawn().filter(|it| it.was_paid && it.state == ChargeState::Withdrawn);
     PeriodAttempts {
         attempts,
         late_at: made().map(|it| it.grace_end).min(),
-        tried_at: withdrawn.map(|it| it.created_at).min(),
+        tried_at: withdrawn().map(|it| it.created_at).min(),
+        withdrawn: was_paid.next_back().and_then(|it| it.invoice.clone()),
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
-use till_core::asset::Registry;
+use till_core::asset::{Mode, Registry};
 use till_core::payment::Level;
+use till_core::scope::Scope;
 use till_engine::view::InvoiceView;
 use till_store::Queries as _;
 
@@ -21,6 +22,7 @@ pub async fn check(world: &World) -> Check {
         }
     }
     received_once(world).await?;
+    overpaid_has_its_price(world).await?;
     addresses_are_held(world).await?;
     an_address_has_one_asker(world).await?;
     for (m, merchant) in world.model.merchants.iter().enumerate() {
@@ -178,6 +180,73 @@ async fn received_once(world: &World) -> Check {
             "{posted} received by {subject}, which is no payment"
         )),
         None => Ok(()),
+    }
+}
+
+/// An invoice that is overpaid has received at least what it asks for, by the payments that are credited and on the chain,
+/// whatever the merchant tolerates.
+pub async fn overpaid_has_its_price(world: &World) -> Check {
+    let sql = "SELECT p.invoice, p.account, p.mode, p.asset, p.units, p.suffix FROM payments p JOIN invoices i \
+         ON i.account = p.account AND i.mode = p.mode AND i.id = p.invoice WHERE i.status = 'overpaid' \
+         AND p.status = 'credited' AND p.gone_at IS NULL ORDER BY p.id";
+    let mut reader = world.engine.db.read().await.unwrap();
+    let rows: Vec<(String, String, String, String, String, String)> =
+        reader.all(sql, &[]).await.unwrap();
+    let mut received: BTreeMap<(String, String, String), Vec<(String, u128)>> = BTreeMap::new();
+    for (invoice, account, mode, asset, units, suffix) in rows {
+        let number = |text: &str| text.parse::<u128>().map_err(|_| "units that are no number");
+        let counted = number(&units)?.saturating_sub(number(&suffix)?);
+        let of = received.entry((account, mode, invoice)).or_default();
+        of.push((asset, counted));
+    }
+    let overpaid = "SELECT account, mode, id FROM invoices WHERE status = 'overpaid' ORDER BY id";
+    let overpaid: Vec<(String, String, String)> = reader.all(overpaid, &[]).await.unwrap();
+    for key in overpaid {
+        let (account, mode, id) = &key;
+        let mode = Mode::parse(mode).ok_or("a mode that is none")?;
+        let scope = Scope::new(account, mode);
+        let row = till_store::invoices::find(&mut reader, &scope, id).await;
+        let row = row.unwrap().ok_or("an overpaid invoice is gone")?;
+        let due: Vec<(String, u128)> = row
+            .options
+            .iter()
+            .map(|option| (option.asset.clone(), option.due.0))
+            .collect();
+        let received = received.remove(&key).unwrap_or_default();
+        if !is_enough(&due, &received) {
+            return Err(format!("{id} is overpaid with {received:?} of {due:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether amounts in several assets are together at least the whole of what is due in each of them.
+fn is_enough(due: &[(String, u128)], received: &[(String, u128)]) -> bool {
+    let whole: BigUint = due.iter().map(|(_, due)| BigUint::from(*due)).product();
+    let share = |(asset, units): &(String, u128)| {
+        let option = due.iter().find(|(known, due)| known == asset && *due > 0);
+        option.map_or(BigUint::ZERO, |(_, due)| &whole / *due * *units)
+    };
+    received.iter().map(share).sum::<BigUint>() >= whole
+}
+
+#[test]
+fn an_overpaid_invoice_without_its_price_would_be_seen() {
+    let amounts = |of: &[(&str, u128)]| -> Vec<(String, u128)> {
+        let of = of.iter();
+        of.map(|(asset, units)| ((*asset).to_owned(), *units))
+            .collect()
+    };
+    let due = amounts(&[("A", 1_000), ("B", 30)]);
+    for (received, expected) in [
+        (amounts(&[("A", 995)]), false),
+        (amounts(&[("A", 1_000)]), true),
+        (amounts(&[("A", 500), ("B", 15)]), true),
+        (amounts(&[("A", 499), ("B", 15)]), false),
+        (amounts(&[("C", 5_000)]), false),
+        (amounts(&[]), false),
+    ] {
+        assert_eq!(is_enough(&due, &received), expected, "{received:?}");
     }
 }
 

@@ -88,6 +88,7 @@ impl Simulated for Story {
 
     async fn check(&mut self, step: usize, checks: Checks) -> Check {
         hold::always(self).await?;
+        crate::check::properties::overpaid_has_its_price(&self.world).await?;
         match checks {
             Checks::AsUsual if step % CHECK_BOOKS_EVERY < CHECK_BOOKS_EVERY - 1 => Ok(()),
             Checks::AsUsual | Checks::All => hold::books(self).await,

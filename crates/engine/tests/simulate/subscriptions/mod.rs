@@ -66,6 +66,7 @@ impl Simulated for Story {
     async fn check(&mut self, _: usize, _: Checks) -> Check {
         hold::always(self).await?;
         tile::always(self).await?;
+        crate::check::properties::overpaid_has_its_price(&self.world).await?;
         credit::always(self).await
     }
 }
