@@ -221,6 +221,26 @@ on_every_engine! {
         act(&till, &json!({ "id": "rfd_nothing" }), "mark_sent", json!({ "tx_hash": tx(7) })).await.refused(404, "resource_missing", None);
     }
 
+    // Nothing but the transaction is common to them: neither waits for the other.
+    async fn one_transaction_sends_one_refund_of_all_invoices(world: World) {
+        let till = world.till().await;
+        for round in 0..6 {
+            let mut ready = Vec::new();
+            for _ in 0..4 {
+                let invoice = received(&till, "25").await;
+                let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+                claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+                ready.push(made);
+            }
+            let sent = json!({ "tx_hash": tx(7 + round) });
+            let replies = join_all(ready.iter().map(|made| act(&till, made, "mark_sent", sent.clone()))).await;
+            assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+            for refused in replies.iter().filter(|reply| reply.status != 200) {
+                refused.refused(409, "refund_not_ready", "tx_hash");
+            }
+        }
+    }
+
     async fn what_paid_an_invoice_did_not_send_a_refund(world: World) {
         let till = world.till().await;
         let (invoice, other) = (received(&till, "25").await, received(&till, "25").await);

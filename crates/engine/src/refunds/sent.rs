@@ -20,6 +20,9 @@ use crate::screening::{self, Answers, Screened};
 use crate::settlement::LockedInvoice;
 use crate::view::RefundView;
 
+/// The key by which a transaction sends one refund of an account.
+const SENT_ONCE: &str = "refunds(account,mode,payout_network,tx_hash)";
+
 /// Whether a text can be the hash of a transaction, on whichever network.
 pub fn is_tx_hash(text: &str) -> bool {
     till_chains::normalise_tx_hash(text).is_some()
@@ -97,7 +100,7 @@ pub async fn mark_sent(
     sent.paid_otherwise = seen == PayoutSeen::Otherwise;
     match settle(tx, context, held, id).await {
         // Another refund took the same transaction between our look and our write.
-        Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
+        Err(Fail::Store(error, _)) if error.violates(SENT_ONCE) => Err(Fail::Again),
         done => {
             let row = done?;
             follow(tx, context, &row).await?;
