@@ -183,7 +183,10 @@ fn excess(
         false => Ok(of.excess),
         true if is_shown && others.is_empty() => Err(Refusal::of(Code::RefundExceedsReceived)),
         true if is_shown => Err(elsewhere(asset, others)),
-        true => Err(required()),
+        true => {
+            let message = format!("None of the excess is in {asset}. Send the `amount` to refund.");
+            Err(Refusal::new(Code::AmountRequired, message).param("amount"))
+        }
     }
 }
 
