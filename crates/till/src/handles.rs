@@ -80,7 +80,13 @@ fn database(config: &Config) -> usize {
     match config.database.sqlite_path() {
         // The writer and whoever copies the log have one each.
         Some(_) => (pool(config.database.readers) + 2) * PER_SQLITE_CONNECTION,
-        None => pool(config.database.readers) + pool(config.database.writers),
+        None => {
+            let replicas = config.database.replicas.len();
+            // The primary is asked how far it is on connections apart, and each replica on one.
+            let following = if replicas > 0 { 2 + replicas } else { 0 };
+            let reading = pool(config.database.readers) * (1 + replicas);
+            reading + pool(config.database.writers) + following
+        }
     }
 }
 
@@ -105,6 +111,19 @@ mod tests {
             );
             assert!(budget.connections >= limit / 8, "{limit}: {budget:?}");
         }
+    }
+
+    #[test]
+    fn what_reads_at_replicas_has_handles_of_its_own() {
+        let url = "postgres://one/till";
+        let alone = config(&format!("[database]\nurl = \"{url}\"\n"));
+        let two = config(&format!(
+            "[database]\nurl = \"{url}\"\nreplicas = [\"{url}\", \"{url}\"]\n"
+        ));
+        assert_eq!(
+            (database(&alone), database(&two)),
+            (8 + 8, 3 * 8 + 8 + 2 + 2)
+        );
     }
 
     #[test]

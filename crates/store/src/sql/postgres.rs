@@ -4,9 +4,10 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow, Postgres};
 use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _, Transaction, raw_sql,
+    AssertSqlSafe, ConnectOptions as _, Executor as _, FromRow, SqlSafeStr as _, Transaction,
+    raw_sql,
 };
 use tokio::time::{sleep, timeout};
 
@@ -341,8 +342,55 @@ impl Connections {
         }
     }
 
+    /// How long what is asked of the server in use is worth waiting for.
+    fn term(&self) -> Term {
+        self.servers
+            .as_ref()
+            .map_or_else(Term::endless, Servers::term)
+    }
+
     /// A connection outside of the pool, for what takes longer than a unit of work.
     pub(crate) async fn connect_apart(&self) -> Result<PgConnection, StoreError> {
         Ok(self.pool().connect_options().connect().await?)
+    }
+}
+
+/// A connection of somebody's own to the server in use: however busy the pools are, they do not wait for one of them.
+pub(crate) struct OwnConnection {
+    connections: Connections,
+    held: Option<(PgConnection, Term)>,
+}
+
+impl OwnConnection {
+    pub(crate) fn of(connections: Connections) -> OwnConnection {
+        OwnConnection {
+            connections,
+            held: None,
+        }
+    }
+
+    /// The one row of a statement without arguments. Nothing is prepared for it, so that it does not matter whose session it is. One
+    /// that did not answer is given up: what was asked on it may never be answered.
+    pub(crate) async fn one<T>(&mut self, sql: &'static str) -> Result<T, StoreError>
+    where
+        T: for<'r> FromRow<'r, PgRow>,
+    {
+        let (mut conn, mut term) = match self.held.take() {
+            Some(held) => held,
+            None => {
+                let term = self.connections.term();
+                (self.connections.connect_apart().await?, term)
+            }
+        };
+        match term.within(conn.fetch_one(raw_sql(sql))).await {
+            Ok(row) => {
+                self.held = Some((conn, term));
+                Ok(T::from_row(&row)?)
+            }
+            Err(error) => {
+                self.connections.is_lost(&error);
+                Err(error.into())
+            }
+        }
     }
 }

@@ -109,16 +109,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// On a server by itself, primary or not.
-    pub(crate) fn on(connections: &Connections) -> Reader {
-        Reader {
-            primary: Primary::Postgres(connections.clone()).connection(),
-            replica: None,
-        }
-    }
-
     /// How far a primary has written.
-    pub(crate) async fn written(&mut self) -> Result<Position, StoreError> {
+    async fn written(&mut self) -> Result<Position, StoreError> {
         let written: Option<(i64,)> = self.one(WRITTEN, &[]).await?;
         written
             .map(|(bytes,)| Position::new(bytes))

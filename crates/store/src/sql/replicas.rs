@@ -12,9 +12,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::config::DbConfig;
-use super::position::Position;
-use super::postgres::{self, Connections};
-use super::reader::Reader;
+use super::position::{Position, WRITTEN};
+use super::postgres::{self, Connections, OwnConnection};
 use super::replica::{ChosenReplica, Replica, Standing};
 use super::standing::{LAG_MS_MAX, PrimaryLog, ReplicaSays, Unusable};
 use crate::StoreError;
@@ -94,9 +93,10 @@ impl Replicas {
             let (replica, config) = (Arc::clone(replica), config.clone());
             following.spawn(follow_replica(replica, log.subscribe(), config));
         }
-        following.spawn(follow_primary(primary.clone(), log));
+        let own = || OwnConnection::of(primary.clone());
+        following.spawn(follow_primary(own(), log));
         let (asks, asked) = mpsc::unbounded_channel();
-        following.spawn(tell_position(primary.clone(), asked));
+        following.spawn(tell_position(own(), asked));
         Ok(Some(Replicas {
             each,
             next: AtomicUsize::new(0),
@@ -122,10 +122,14 @@ impl Replicas {
             self.unusable.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        let is_there = standing.replayed >= at_least;
-        if !is_there && !replica.reaches(at_least, CATCH_UP_TIME).await {
-            self.behind.fetch_add(1, Ordering::Relaxed);
-            return None;
+        let mut at_least = at_least;
+        if standing.replayed < at_least {
+            // Nobody has more than the primary, whatever was asked for.
+            at_least = at_least.min(self.position().await.unwrap_or(at_least));
+            if !replica.reaches(at_least, CATCH_UP_TIME).await {
+                self.behind.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
         }
         replica.reads.fetch_add(1, Ordering::Relaxed);
         let failed = Arc::clone(&self.failed);
@@ -183,27 +187,26 @@ impl Replicas {
 
 /// Answers all who wait by one statement, which begins after the last of them has asked.
 async fn tell_position(
-    primary: Connections,
+    mut primary: OwnConnection,
     mut asked: mpsc::UnboundedReceiver<oneshot::Sender<Position>>,
 ) {
     let mut waiting = Vec::new();
     while asked.recv_many(&mut waiting, usize::MAX).await > 0 {
-        let mut reader = Reader::on(&primary);
-        let written = timeout(POSITION_TIME, reader.written()).await;
+        let written = timeout(POSITION_TIME, primary.one(WRITTEN)).await;
         let answers = waiting.drain(..);
         match written {
-            Ok(Ok(position)) => answers.for_each(|answer| {
+            Ok(Ok((bytes,))) => answers.for_each(|answer| {
                 // Whoever asked may be gone.
-                answer.send(position).ok();
+                answer.send(Position::new(bytes)).ok();
             }),
             Ok(Err(_)) | Err(_) => drop(answers),
         }
     }
 }
 
-async fn follow_primary(primary: Connections, log: watch::Sender<PrimaryLog>) {
+async fn follow_primary(mut primary: OwnConnection, log: watch::Sender<PrimaryLog>) {
     loop {
-        let said = timeout(ASK_TIME, PrimaryLog::ask(&primary)).await;
+        let said = timeout(ASK_TIME, PrimaryLog::ask(&mut primary)).await;
         let said = said.ok().and_then(Result::ok);
         log.send_modify(|log| log.add(said));
         sleep(PERIOD).await;
@@ -329,7 +332,8 @@ pub(crate) async fn find(primary: &Connections, url: &str) -> Result<ReplicaFoun
     let found = async {
         let mut conn = connect(&options).await?;
         let mut log = PrimaryLog::default();
-        log.add(Some(PrimaryLog::ask(primary).await?));
+        let mut primary = OwnConnection::of(primary.clone());
+        log.add(Some(PrimaryLog::ask(&mut primary).await?));
         let mut said = ReplicaSays::ask(&mut conn).await?;
         let mut tries_left = CATCH_UP_TIME.as_millis() / PERIOD_AWAITED.as_millis();
         while said.replayed < log.position() && tries_left > 0 {

@@ -6,9 +6,8 @@ use sqlx::postgres::PgConnection;
 use sqlx::{Executor as _, FromRow, raw_sql};
 
 use super::position::Position;
-use super::postgres::Connections;
-use super::reader::Reader;
-use crate::{Queries as _, StoreError};
+use super::postgres::OwnConnection;
+use crate::StoreError;
 
 /// A replica that is further behind is passed over.
 pub(crate) const LAG_MS_MAX: i64 = 10_000;
@@ -72,11 +71,10 @@ pub enum Unusable {
 }
 
 impl PrimaryLog {
-    /// Asks the primary, and keeps what it says.
-    pub(crate) async fn ask(primary: &Connections) -> Result<PrimarySays, StoreError> {
-        let mut reader = Reader::on(primary);
-        let said: Option<(i64, i64, i64, i64, String)> = reader.one(OF_PRIMARY, &[]).await?;
-        let (now_ms, position, timeline, system, database) = said.ok_or(StoreError::Unavailable)?;
+    /// What the primary says of itself.
+    pub(crate) async fn ask(primary: &mut OwnConnection) -> Result<PrimarySays, StoreError> {
+        let (now_ms, position, timeline, system, database): (i64, i64, i64, i64, String) =
+            primary.one(OF_PRIMARY).await?;
         Ok(PrimarySays {
             now_ms,
             position: Position::new(position),
@@ -94,8 +92,9 @@ impl PrimaryLog {
             self.identity = None;
             return;
         };
-        if self.identity.as_ref() != Some(&said.identity) {
-            // Another primary's positions say nothing of this one's.
+        let last_at = self.positions.back().map_or(i64::MIN, |(at, _)| *at);
+        if self.identity.as_ref() != Some(&said.identity) || said.now_ms < last_at {
+            // Another primary's positions say nothing of this one's, nor does a clock that was set back say how old they are.
             self.positions.clear();
         }
         self.positions.push_back((said.now_ms, said.position));
@@ -236,6 +235,20 @@ mod tests {
             log.add(primary(second * 1_000, 100));
         }
         assert_eq!(log.judge(&replica(100)), Ok(0));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_nobody_seem_less_late() {
+        let mut log = busy(100);
+        log.add(primary(50_000, 10_100));
+        let late = log.judge(&replica(10_000));
+        assert_eq!(late, Err(Unusable::Behind { lag_ms: 0 }));
+        assert_eq!(log.judge(&replica(10_100)), Ok(0));
+        log.add(primary(62_000, 11_300));
+        assert_eq!(
+            log.judge(&replica(10_100)),
+            Err(Unusable::Behind { lag_ms: 12_000 })
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -46,6 +48,10 @@ struct Shop<'c> {
 
 impl<'c> Shop<'c> {
     fn open(primary: &Cluster, standby: &'c Cluster) -> Shop<'c> {
+        Shop::open_with(primary, standby, &[])
+    }
+
+    fn open_with(primary: &Cluster, standby: &'c Cluster, more: &[&str]) -> Shop<'c> {
         let place = Place::new();
         let settings = vec![
             "--database".to_owned(),
@@ -56,13 +62,13 @@ impl<'c> Shop<'c> {
         let words: Vec<&str> = settings.iter().map(String::as_str).collect();
         let owner = ["--owner", "ada@example.com"];
         let account = place.account(&[&words[..], &owner].concat());
-        let more = [
+        let own = [
             "--set",
             "metrics.listen=127.0.0.1:0",
             "--set",
             "webhooks.allow_private_addresses=true",
         ];
-        let server = place.serve(&[&words[..], &more].concat());
+        let server = place.serve(&[&words[..], &own, more].concat());
         Shop {
             operator: server.operator(),
             client: server.client(text(&account, "/test/secret_key")),
@@ -223,6 +229,11 @@ fn lists_are_read_at_a_replica_and_whoever_wrote_sees_it_by_asking() {
     until("the replica is asked", || {
         shop.metric("till_replica_reads_total") > read
     });
+    // A number that no answer ever had asks for no more than the primary has.
+    until("the replica has what the primary has", || {
+        let read = shop.metric("till_replica_reads_total");
+        with("9223372036854775807") == 4 && shop.metric("till_replica_reads_total") > read
+    });
     // A page of the replica leads to the next.
     let page = shop.client.get("/v1/invoices?limit=3").unwrap().expect(200);
     let cursor = text(&page, "/next_cursor");
@@ -358,6 +369,42 @@ fn a_replica_that_is_gone_or_silent_is_passed_over_and_used_again_when_it_is_bac
     shop.server.log_until("it is not a standby");
     shop.invoice("six");
     assert_eq!(count(), 6);
+    shop.server.stop();
+}
+
+/// Else all that replicas have taken off a busy primary would fall back on it.
+#[test]
+fn a_replica_of_a_busy_primary_is_read_from() {
+    let folder = folder();
+    let Some((primary, standby)) = pair(folder.path()) else {
+        return;
+    };
+    let shop = Shop::open_with(&primary, &standby, &["--set", "database.readers=2"]);
+    shop.until_used();
+    let (invoice, _) = shop.invoice("one");
+    let at = format!("/v1/invoices/{invoice}");
+    let busy = Duration::from_secs(8);
+    let lock = format!(
+        "BEGIN; LOCK TABLE invoices; SELECT pg_sleep({}); COMMIT",
+        busy.as_secs()
+    );
+    let is_over = AtomicBool::new(false);
+    let passed_over = thread::scope(|scope| {
+        // Whoever reads this table at the primary waits, and others wait for their connections.
+        scope.spawn(|| primary.ask(&lock));
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    shop.client.get(&at).ok();
+                }
+            });
+        }
+        let passed_over = || shop.metric("till_replica_usable") < 0.5;
+        let passed_over = comes_true_within(busy, passed_over);
+        is_over.store(true, Ordering::Relaxed);
+        passed_over
+    });
+    assert!(!passed_over);
     shop.server.stop();
 }
 
