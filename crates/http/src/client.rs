@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full, Limited};
 use thiserror::Error;
@@ -48,14 +48,18 @@ pub struct Call<'c> {
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
-    /// What `Retry-After` asks for, in seconds.
-    pub retry_after_s: Option<u64>,
+    pub headers: HeaderMap,
     pub body: Bytes,
 }
 
 impl Reply {
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// A header's first value, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 }
 
@@ -77,15 +81,12 @@ impl HttpClient {
     async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Reply, CallError> {
         let unreachable = |error| CallError::Unreachable(till_net::describe::<DialError>(&error));
         let response = self.pool.request(request).await.map_err(unreachable)?;
-        let wait = response.headers().get(RETRY_AFTER);
-        let wait = wait.and_then(|wait| wait.to_str().ok());
-        let retry_after_s = wait.and_then(|wait| wait.parse().ok());
-        let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, ANSWER_BYTES_MAX).collect();
         let body = body.await.map_err(|_| CallError::CutOff)?;
         Ok(Reply {
-            status,
-            retry_after_s,
+            status: head.status.as_u16(),
+            headers: head.headers,
             body: body.to_bytes(),
         })
     }
@@ -146,7 +147,10 @@ mod tests {
         let client = HttpClient::new(Duration::from_secs(30)).unwrap();
         let reply = client.send(get(&url)).await.unwrap();
         assert_eq!((reply.status, &*reply.body), (302, &b"no"[..]));
-        assert_eq!((reply.retry_after_s, reply.is_success()), (Some(7), false));
+        assert_eq!(
+            (reply.header("retry-after"), reply.is_success()),
+            (Some("7"), false)
+        );
         let asked = asked.await.unwrap();
         assert!(asked.starts_with("GET /v1/events HTTP/1.1\r\n"), "{asked}");
         assert!(asked.contains("authorization: Bearer k\r\n"), "{asked}");

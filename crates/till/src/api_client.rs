@@ -1,5 +1,6 @@
 //! The API, as the commands for developers call it: over HTTP with a secret key, from whichever machine.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,6 +20,8 @@ use crate::system::SystemEntropy;
 /// Moving a test clock over years takes its time.
 const DEADLINE: Duration = Duration::from_secs(15 * 60);
 const IDEMPOTENCY_KEY_BYTES: usize = 16;
+/// In the answer to a write, and in what is read after it.
+const MIN_SEQ: &str = "till-min-seq";
 
 /// Whose API is called, and as whom.
 #[derive(Clone, Debug, Args)]
@@ -85,6 +88,8 @@ pub struct ApiClient {
     http: HttpClient,
     server: Url,
     key: String,
+    /// [`MIN_SEQ`] of the last write's answer.
+    written: Mutex<Option<String>>,
 }
 
 impl ApiClient {
@@ -107,6 +112,7 @@ impl ApiClient {
             http,
             server,
             key: args.key.clone(),
+            written: Mutex::default(),
         })
     }
 
@@ -139,7 +145,7 @@ impl ApiClient {
         serde_json::from_slice(&body).map_err(|_| self.strange())
     }
 
-    /// Posts under an idempotency key of its own.
+    /// Posts under an idempotency key of its own. What is read afterwards has what it wrote, also at a replica.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ApiError> {
         let body = self.call("POST", path, &[], Some(body)).await?;
         self.json(&body)
@@ -175,12 +181,16 @@ impl ApiClient {
             url.query_pairs_mut().extend_pairs(query);
         }
         let (authorization, once) = (format!("Bearer {}", self.key), idempotency_key());
+        let written = self.written.lock();
+        let written = written.unwrap_or_else(PoisonError::into_inner).clone();
         let mut headers = vec![("authorization", &*authorization)];
         if method == "POST" {
             headers.extend([
                 ("idempotency-key", &*once),
                 ("content-type", "application/json"),
             ]);
+        } else if let Some(written) = &written {
+            headers.push((MIN_SEQ, written));
         }
         let sent = Call {
             method,
@@ -193,6 +203,10 @@ impl ApiClient {
             server: till_net::place(&self.server),
             cause,
         })?;
+        if let Some(written) = reply.header(MIN_SEQ) {
+            let mut last = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = Some(written.to_owned());
+        }
         match reply.is_success() {
             true => Ok(reply.body),
             false => Err(self.refusal(reply.status, &reply.body)),
@@ -231,6 +245,9 @@ fn idempotency_key() -> String {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
     use super::*;
 
     fn args(server: &str, key: &str) -> ApiArgs {
@@ -256,6 +273,35 @@ mod tests {
         }
         let live = ApiClient::of_test_mode(&args(server, "till_live_sk_x")).err();
         assert_eq!(live.map(|it| it.status()), Some(2));
+    }
+
+    /// Answers so many requests alike, and gives the last of them.
+    async fn answer(listener: TcpListener, requests: usize) -> String {
+        let mut asked = String::new();
+        for _ in 0..requests {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut bytes = vec![0; 4_096];
+            let read = socket.read(&mut bytes).await.unwrap();
+            asked = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            let head = "HTTP/1.1 200 OK\r\ntill-min-seq: 5042\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+            socket.write_all(head.as_bytes()).await.unwrap();
+        }
+        asked
+    }
+
+    #[tokio::test]
+    async fn what_is_read_after_a_write_has_what_it_wrote() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let asked = tokio::spawn(answer(listener, 2));
+        let client = ApiClient::new(&args(&server, "till_test_sk_x")).unwrap();
+        client.post("/v1/invoices", &Value::Null).await.unwrap();
+        client.get("/v1/events", &[]).await.unwrap();
+        let asked = asked.await.unwrap();
+        assert!(
+            asked.starts_with("GET ") && asked.contains("till-min-seq: 5042\r\n"),
+            "{asked}"
+        );
     }
 
     #[test]
