@@ -398,7 +398,9 @@ impl Payer<'_> {
         let first_own = own(tx, &made).await?;
         let own = match kind {
             // Nobody has a better right to the credit that it has.
-            Kind::PaidByCredit | Kind::Unpaid | Kind::PaidTo if self.is_undisturbed => {
+            Kind::PaidByCredit | Kind::Unpaid | Kind::PaidTo | Kind::Ended
+                if self.is_undisturbed =>
+            {
                 entries.clone()
             }
             Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),

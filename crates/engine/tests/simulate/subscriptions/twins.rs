@@ -323,7 +323,9 @@ async fn same(story: &mut Story, twins: &[Twin; 2]) -> Check {
     }
 }
 
-/// What a subscription is to those who look at it: status, periods, what is paid, what its open invoices ask for, and credit.
+/// What a subscription is to those who look at it: status, periods, what is paid, what its open invoices ask for, and what its customer
+/// has paid beyond all that. Whether that is credit, or the excess of an invoice which credit had lowered before the rest of what
+/// was paid to it came back, is not promised: it is the customer's in either case.
 async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
     let (engine, scope, id) = (&story.world.engine, story.scope(), &twin.subscriptions[at]);
     let view = till_engine::subscriptions::retrieve(engine, &scope, id).await;
@@ -334,6 +336,7 @@ async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
     let credit = credit.unwrap_or_default();
     let units = |left: &TokenAmount| till_core::money::parse(&left.amount, 6).unwrap().0;
     let credit: u128 = credit.iter().map(units).sum();
+    let excess = excess(story, &twin.subscriptions).await;
     let mut asks = Vec::new();
     for invoice in open(story, id).await {
         let mut reader = engine.db.read().await.unwrap();
@@ -351,6 +354,25 @@ async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
     Ok(serde_json::json!({
         "status": view.status, "attempt": view.attempt, "start": at(&view.current_period_start),
         "end": at(&view.current_period_end), "next": next, "reason": view.cancellation_reason,
-        "asks": asks, "paid": column(story, sql, id).await, "credit": credit,
+        "asks": asks, "paid": column(story, sql, id).await, "beyond": credit + excess,
     }))
+}
+
+/// How much more was paid to these subscriptions' paid invoices than they asked for.
+async fn excess(story: &Story, subscriptions: &[String]) -> u128 {
+    let sql = "SELECT invoice FROM subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 \
+         AND state = 'paid' AND invoice IS NOT NULL";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let mut excess = 0;
+    for id in subscriptions {
+        for invoice in column(story, sql, id).await {
+            let row = till_store::invoices::find(&mut reader, &story.scope(), &invoice).await;
+            let row = row.unwrap().unwrap();
+            let dues = row.options.iter().map(|option| option.due.0);
+            let received = row.summary.received.iter().map(|(_, units)| units.0);
+            let received: u128 = received.sum();
+            excess += received.saturating_sub(dues.max().unwrap_or_default());
+        }
+    }
+    excess
 }
