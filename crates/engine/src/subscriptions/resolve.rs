@@ -14,7 +14,7 @@ use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
-use super::due::{ask_for_the_rest, asks_for_all, lowered};
+use super::due::{ask_for_the_rest, asks_for_all, lowered, worth};
 use super::hold::{Locked, hold_with};
 use super::looks::share_again;
 use super::step::{catch_up, keep_no_credit, resolve_later};
@@ -195,7 +195,13 @@ impl Locked {
         let at = held.moment(context);
         let assessed = held.assess(at);
         if assessed.status != InvoiceStatus::AwaitingPayment {
-            if assessed.is_over {
+            // While it was cancelled, others may have had the credit that had lowered it.
+            let has = worth(&aside);
+            let has_risen = has < lowered(&held.invoice.is);
+            if has_risen {
+                ask_for_the_rest(&mut held.invoice.is, &has);
+            }
+            if has_risen || assessed.is_over {
                 held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
             }
             if held.invoice.is_changed() {
