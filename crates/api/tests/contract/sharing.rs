@@ -164,4 +164,61 @@ on_every_engine! {
         assert_eq!(look(&till, &made).await["status"], "active");
         assert_conserved(&till).await;
     }
+
+    async fn what_credit_paid_in_place_of_what_left_stays_paid_whoever_is_charged(world: World) {
+        let (till, _) = begin(&world).await;
+        for has_ended in [false, true] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = customer(&till).await;
+            let first = top_up(&till, &customer, "20.00", BASE).await;
+            let paused = subscribe(&till, &customer, &plan).await;
+            let kept = subscribe(&till, &customer, &plan).await;
+            top_up(&till, &customer, "10.00", BASE).await;
+            act(&till, &paused, "pause", json!({})).await.ok(200);
+            reverse(&till, &payment(&till, &first).await).await;
+            settle(&till).await;
+            assert_eq!((&look(&till, &kept).await["status"], credit(&till, &customer).await), (&json!("active"), json!([])));
+            if has_ended {
+                act(&till, &kept, "cancel", json!({})).await.ok(200);
+            }
+            // It was asked for before the other one.
+            act(&till, &paused, "resume", json!({})).await.ok(200);
+            settle(&till).await;
+            assert_eq!(due(&till, &paused, BASE).await, "10.00");
+            top_up(&till, &customer, "1.00", BASE).await;
+            settle(&till).await;
+            assert_eq!(due(&till, &paused, BASE).await, "9.00", "what comes in is shared, and nothing else");
+            assert_eq!(look(&till, &kept).await["status"], json!(if has_ended { "cancelled" } else { "active" }));
+            assert_eq!(credit(&till, &customer).await, json!([]));
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn what_comes_back_to_wait_for_its_turn_asks_for_the_credit_that_others_have(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 7 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&made["latest_invoice"]);
+        till.simulate(&first, json!({})).await;
+        top_up(&till, &customer, "2.50", BASE).await;
+        till.advance(6 * DAY_S + 60).await;
+        let second = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&second, json!({ "amount": "2.25" })).await;
+        let asks = |invoice: String| {
+            let till = &till;
+            async move { text(&till.retrieve(&invoice).await["payment_options"][0]["amount_due"]) }
+        };
+        assert_eq!(asks(second.clone()).await, "5.25");
+        for invoice in [&first, &second] {
+            reverse(&till, &payment(&till, invoice).await).await;
+            settle(&till).await;
+        }
+        assert_eq!(due(&till, &made, BASE).await, "7.50", "the first week has the credit");
+        comes_back(&till, &second).await;
+        settle(&till).await;
+        assert_eq!((due(&till, &made, BASE).await, asks(second).await), ("7.50".to_owned(), "7.75".to_owned()));
+        assert_conserved(&till).await;
+    }
 }
