@@ -156,7 +156,7 @@ fn codes() -> String {
     let rows: Vec<Vec<String>> = Code::ALL.iter().map(row).collect();
     [
         h2("codes", "Codes"),
-        p("Every endpoint refuses in [one shape](#ErrorEnvelope), with one of these codes."),
+        p("Every endpoint refuses in [one shape](#ErrorEnvelope), with one of the codes that it lists."),
         p(
             "Headers: `x-request-id` on every answer names the request, 429 says in `Retry-After` how many seconds to wait, and the \
              first answer to an idempotency key once more has `idempotent-replayed: true`.",
