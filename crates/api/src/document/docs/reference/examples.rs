@@ -136,7 +136,7 @@ impl Example {
         text.push_str("});\n");
         text.push_str(match (self.goes_on, &self.answer) {
             (true, _) => {
-                "const pieces = response.body!.pipeThrough(new TextDecoderStream());\nfor await (const piece of pieces) console.log(piece);\n"
+                "const pieces = response.body?.pipeThrough(new TextDecoderStream()) ?? [];\nfor await (const piece of pieces) console.log(piece);\n"
             }
             (false, Value::String(_)) => "const answer = await response.text();\n",
             (false, _) => "const answer = await response.json();\n",
