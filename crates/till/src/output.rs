@@ -31,6 +31,13 @@ pub fn remark(lines: &[String]) {
     }
 }
 
+/// The same for a script: one JSON value on one line of standard error.
+pub fn remark_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(|error| Failure::new(error.to_string()))?;
+    eprintln!("{text}");
+    Ok(())
+}
+
 /// Names and values below each other, the values in one column.
 pub fn columns(rows: &[(&str, &str)]) -> String {
     let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -276,6 +276,42 @@ fn a_delivery_is_seen_in_the_log_and_an_event_is_sent_again() {
 }
 
 #[test]
+fn events_are_listed_page_by_page_with_the_cursor_on_standard_error() {
+    let shop = Shop::open();
+    let mut made: Vec<String> = (0..5)
+        .map(|n| shop.invoice(&format!("order-{n}")))
+        .collect();
+    made.reverse();
+    let (mut listed, mut pages) = (Vec::new(), 0);
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut args = vec!["events", "list", "--limit", "2", "--json"];
+        args.extend(cursor.iter().flat_map(|cursor| ["--cursor", cursor]));
+        let page = shop.till(&args).ok();
+        listed.extend(page.stdout.lines().map(|line| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            text(&event, "/invoice_id").to_owned()
+        }));
+        pages += 1;
+        if page.stderr.is_empty() {
+            break;
+        }
+        let next: Value = serde_json::from_str(&page.stderr).unwrap();
+        cursor = Some(text(&next, "/next_cursor").to_owned());
+    }
+    assert_eq!((listed, pages), (made, 3));
+
+    let first = shop.till(&["events", "list", "--limit", "4"]).ok();
+    let (words, cursor) = first.stderr.trim_end().rsplit_once(' ').unwrap();
+    assert_eq!(words, "till: there are more: add --cursor");
+    let rest = ["events", "list", "--limit", "4", "--cursor", cursor];
+    let rest = shop.till(&rest).ok();
+    assert_eq!((rest.stdout.lines().count(), rest.stderr.as_str()), (1, ""));
+    let bad = shop.till(&["events", "list", "--cursor", "nonsense"]);
+    assert!(bad.fails(1).contains("parameter_invalid"));
+}
+
+#[test]
 fn a_signature_is_judged_by_file_and_by_standard_input() {
     let place = Place::new();
     let body = b"{\"id\":\"evt_1\"}";

@@ -9,7 +9,7 @@ use till_core::event::EventType;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::answers;
+use super::{answers, codes};
 use crate::handler::Api;
 use crate::handler::access::{self, Access};
 use crate::handler::errors::ErrorEnvelope;
@@ -95,8 +95,8 @@ fn complete(document: &mut Value) {
         }
     });
     let schemas = &mut components["schemas"];
-    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-    schemas["Error"]["properties"]["code"]["enum"] = json!(codes);
+    let all: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    schemas["Error"]["properties"]["code"]["enum"] = json!(all);
     schemas["Error"]["properties"]["type"]["enum"] = json!([
         "invalid_request_error",
         "authentication_error",
@@ -110,6 +110,7 @@ fn complete(document: &mut Value) {
     fix_object_names(schemas);
     schemas["Event"] = any_event();
     answers::name_items(schemas);
+    codes::declare(document);
     answers::say_headers(document);
     add_sessions(document);
     document["webhooks"] = webhooks();

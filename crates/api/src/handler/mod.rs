@@ -10,6 +10,7 @@ pub mod failure;
 pub mod got;
 pub mod min_seq;
 pub mod origin;
+pub mod packed;
 pub mod pager;
 pub mod pages;
 pub mod posted;

@@ -1,15 +1,13 @@
 //! Pages that were built before this program and are carried in it, compressed.
 
-use std::io::Read as _;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse as _, Response};
-use flate2::read::GzDecoder;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use sha2::{Digest as _, Sha256};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use till_core::error::{Code, Refusal};
 
 use super::answers::Answered;
+use super::packed::{file, is_known, not_modified, tag_of, unpack};
 
 /// Files by their path, each compressed with gzip.
 pub type Files = &'static [(&'static str, &'static [u8])];
@@ -101,13 +99,8 @@ impl Pages {
             CROSS_ORIGIN_RESOURCE_POLICY,
             HeaderValue::from_static("cross-origin"),
         );
-        let tag = tag_of(packed);
-        let is_known = has_tag(request, &tag);
-        if let Ok(tag) = HeaderValue::try_from(tag) {
-            headers.insert(header::ETAG, tag);
-        }
-        Ok(match is_known {
-            true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        Ok(match is_known(&tag_of(packed), &mut headers, request) {
+            true => not_modified(headers),
             false => file(packed, headers, request),
         })
     }
@@ -126,40 +119,7 @@ fn headers_of_file(name: &str, cache: &'static str) -> HeaderMap {
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
-    let mut headers = headers(kind, cache);
-    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    headers
-}
-
-/// The answer with a file in it, packed for who takes that.
-fn file(packed: &'static [u8], mut headers: HeaderMap, request: &HeaderMap) -> Response {
-    if !takes_gzip(request) {
-        return (headers, unpack(packed)).into_response();
-    }
-    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    (headers, packed).into_response()
-}
-
-/// Weak, because it is the same for the packed and the unpacked file.
-fn tag_of(packed: &[u8]) -> String {
-    let hash = Sha256::digest(packed);
-    format!("W/\"{}\"", hex::encode(&hash[..16]))
-}
-
-/// Whether the browser has the file with this tag already.
-fn has_tag(request: &HeaderMap, tag: &str) -> bool {
-    let named = request.get_all(header::IF_NONE_MATCH).iter();
-    let named = named.filter_map(|value| value.to_str().ok());
-    named
-        .flat_map(|value| value.split(','))
-        .any(|value| value.trim() == tag)
-}
-
-fn unpack(packed: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // What was packed when this program was built unpacks.
-    let _ = GzDecoder::new(packed).read_to_end(&mut bytes);
-    bytes
+    headers(kind, cache)
 }
 
 fn headers(kind: &'static str, cache: &'static str) -> HeaderMap {
@@ -175,49 +135,4 @@ fn headers(kind: &'static str, cache: &'static str) -> HeaderMap {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers
-}
-
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let named = headers.get_all(header::ACCEPT_ENCODING).iter();
-    let named = named.filter_map(|value| value.to_str().ok());
-    named
-        .flat_map(|value| value.split(','))
-        .map(|coding| coding.split(';').map(str::trim).collect::<Vec<_>>())
-        .any(|coding| matches!(coding[..], ["gzip" | "*"]) || is_wanted(&coding))
-}
-
-/// `gzip;q=0.5`, and not `gzip;q=0`.
-fn is_wanted(coding: &[&str]) -> bool {
-    let ["gzip" | "*", weight] = coding else {
-        return false;
-    };
-    let digits = weight.strip_prefix("q=").unwrap_or_default();
-    digits.bytes().any(|digit| digit != b'0' && digit != b'.')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gzip_is_sent_to_who_takes_it() {
-        let takes = |value: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(value));
-            takes_gzip(&headers)
-        };
-        for yes in [
-            "gzip",
-            "br, gzip",
-            "gzip;q=0.5, br",
-            "*",
-            "deflate , gzip ; q=1",
-        ] {
-            assert!(takes(yes), "{yes}");
-        }
-        for no in ["", "br", "identity", "gzip;q=0", "gzip; q=0.000", "gzipped"] {
-            assert!(!takes(no), "{no}");
-        }
-        assert!(!takes_gzip(&HeaderMap::new()));
-    }
 }

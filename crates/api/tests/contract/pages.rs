@@ -1,8 +1,9 @@
 //! The checkout pages as the server serves them, and what it tells them.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::json;
 use till_api::{CarriedPages, Files, Pages};
@@ -182,6 +183,31 @@ on_every_engine! {
         }
         let script = get(&till, "/docs/search.js").await;
         assert_eq!((script.status, script.header("content-type")), (200, Some("text/javascript; charset=utf-8")));
+    }
+
+    async fn the_documentation_is_sent_packed_to_who_takes_that_and_once_to_who_has_it(world: World) {
+        let till = world.till().await;
+        for path in ["/", "/llms.txt", "/openapi.json", "/docs", "/docs.md", "/docs/api", "/docs/api.md", "/docs/errors", "/docs/guides/quickstart", "/docs/style.css"] {
+            let plain = get(&till, path).await;
+            assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{path}");
+            let packed = till.call("GET", path).no_key().header("accept-encoding", "br, gzip").send().await;
+            assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("gzip")), "{path}");
+            assert!(packed.body.len() < plain.body.len(), "{path}");
+            let mut unpacked = Vec::new();
+            GzDecoder::new(&*packed.body).read_to_end(&mut unpacked).unwrap();
+            assert_eq!(unpacked, plain.body, "{path}");
+            let tag = plain.header("etag").unwrap();
+            let again = till.call("GET", path).no_key().header("accept-encoding", "gzip").header("if-none-match", tag).send().await;
+            assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
+            for reply in [&plain, &packed, &again] {
+                assert_eq!(reply.header("vary"), Some("accept-encoding"), "{path}");
+                assert_eq!(reply.header("cache-control"), Some("no-cache"), "{path}");
+                assert_eq!(reply.header("etag"), Some(tag), "{path}");
+            }
+        }
+        let page = get(&till, "/docs/api").await;
+        let other = get(&till, "/docs/errors").await;
+        assert_ne!(page.header("etag"), other.header("etag"));
     }
 
     async fn the_pins_come_with_the_publishable_key(world: World) {

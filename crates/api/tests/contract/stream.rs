@@ -54,12 +54,18 @@ impl Follower {
     /// The next event's id and data; nothing when the server ended the stream.
     pub async fn next(&mut self) -> Option<(i64, Value)> {
         loop {
+            let block = self.next_block().await?;
+            if let Some(event) = read_event(&block) {
+                return Some(event);
+            }
+        }
+    }
+
+    /// The next event or comment, as it is written.
+    pub async fn next_block(&mut self) -> Option<String> {
+        loop {
             if let Some(end) = self.text.find("\n\n") {
-                let block: String = self.text.drain(..end + 2).collect();
-                if let Some(event) = read_event(&block) {
-                    return Some(event);
-                }
-                continue;
+                return Some(self.text.drain(..end + 2).collect());
             }
             if !self.unchunk() && !self.read().await {
                 return None;
@@ -69,15 +75,8 @@ impl Follower {
 
     /// The next thing that is no event; an event is a failure.
     async fn next_comment(&mut self) -> Option<String> {
-        loop {
-            if let Some(end) = self.text.find("\n\n") {
-                let block: String = self.text.drain(..end + 2).collect();
-                return Some(block.trim().to_owned());
-            }
-            if !self.unchunk() && !self.read().await {
-                return None;
-            }
-        }
+        let block = self.next_block().await?;
+        Some(block.trim().to_owned())
     }
 
     pub async fn types(&mut self, count: usize) -> Vec<String> {

@@ -32,7 +32,7 @@ fn needs(home: &Value) -> Vec<(String, i64)> {
 }
 
 /// Transfers to an address that are nobody's payment.
-async fn stray(till: &Till, recipient: &str, count: u8) {
+pub async fn stray(till: &Till, recipient: &str, count: u8) {
     let seen = till.engine().clock.now_ms();
     let rows: Vec<TransferRow> = (0..count)
         .map(|n| TransferRow {

@@ -19,6 +19,7 @@ mod applications;
 mod changes;
 mod confirmations;
 mod described;
+mod examples;
 mod ground_rules;
 mod home;
 mod inviting;

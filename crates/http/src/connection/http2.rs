@@ -126,7 +126,7 @@ pub(super) async fn run<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     // Heads come in between everything else, so that nobody waits for one; how fast a client reads counts all the same.
     let phase = Arc::new(Phase::default());
     phase.busy();
-    let wire = Wire::new(socket, phase, limits, Arc::new(|_, _| Vec::new()));
+    let wire = Wire::new(socket, phase, limits, Arc::new(|_, _, _| Vec::new()));
     let pace_limits = limits.pace;
     let traffic: Arc<Traffic> = Arc::default();
     let seen = Arc::clone(&traffic);

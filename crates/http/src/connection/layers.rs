@@ -290,7 +290,19 @@ fn refuse_early(request: &Request) -> Option<Refusal> {
     if headers.len() > HEADERS_MAX || target_bytes + header_bytes > HEADER_BYTES_MAX {
         return Some(head_too_large());
     }
-    refuse_host(request).or_else(|| refuse_coding(request))
+    refuse_host(request)
+        .or_else(|| refuse_two_lengths(request))
+        .or_else(|| refuse_coding(request))
+}
+
+/// In the extensions of a request whose head has both Content-Length and Transfer-Encoding: hyper leaves one of them out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TwoLengths;
+
+fn refuse_two_lengths(request: &Request) -> Option<Refusal> {
+    request.extensions().get::<TwoLengths>()?;
+    let message = "The request has both Content-Length and Transfer-Encoding. Send one of them.";
+    Some(Refusal::new(Code::ParameterInvalid, message).param("Content-Length"))
 }
 
 /// A body is chunked, or as long as it says. Another coding would have to be undone before anything is read, and a proxy

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod client_addr;
+mod head;
 mod http2;
 pub mod layers;
 mod pace;

@@ -30,13 +30,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::admission::{Admission, AdmissionLimits, Refused, Ticket, Use};
+use super::head::Fault;
 use super::http2;
-use super::layers::{EXPOSED_HEADERS, Edge, head_too_large, too_many};
+use super::layers::{EXPOSED_HEADERS, Edge, TwoLengths, head_too_large, too_many};
 use super::pace::PaceLimits;
 use super::tls::{Certificates, is_http2};
 use super::unread::Unread;
 use super::wire::{Phase, Reword, Wire, WireLimits};
 use crate::message::answer::{self, RequestId, error_body};
+use crate::message::idempotency;
 
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
@@ -245,6 +247,9 @@ impl Connection {
         let service = service_fn(move |mut request: http::Request<Incoming>| {
             phase.busy();
             request.extensions_mut().insert(ConnectInfo(peer));
+            if phase.has_two_lengths() {
+                request.extensions_mut().insert(TwoLengths);
+            }
             let done = AnswerEnd(Arc::clone(&phase));
             let (edge, router) = (Arc::clone(&edge), router.clone());
             let handed = Arc::clone(&handed);
@@ -374,12 +379,15 @@ fn wire_limits(limits: &ServerLimits) -> WireLimits {
 /// hyper refuses what is not HTTP before there is a request; it gets an id and our shape all the same.
 fn reword(edge: &Arc<Edge>) -> Reword {
     let edge = Arc::clone(edge);
-    Arc::new(move |status, date| {
-        let refusal = match status {
-            431 => head_too_large(),
-            414 => Refusal::new(Code::ParameterInvalid, "The URL is too long.").status(414),
-            other => Refusal::new(Code::ParameterInvalid, "The request is not valid HTTP/1.1.")
-                .status(other),
+    Arc::new(move |status, fault, date| {
+        let refusal = match (status, fault) {
+            (431, _) => head_too_large(),
+            (414, _) => Refusal::new(Code::ParameterInvalid, "The URL is too long.").status(414),
+            (400, Some(Fault::KeyByte(byte))) => idempotency::unusable_byte(byte),
+            (other, _) => {
+                Refusal::new(Code::ParameterInvalid, "The request is not valid HTTP/1.1.")
+                    .status(other)
+            }
         };
         raw_answer(&edge, &refusal, date)
     })

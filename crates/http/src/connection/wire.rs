@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::head::{Fault, HeadReader};
 use super::pace::{Pace, PaceLimits};
 
 /// Where the connection is in its exchange: known to the service, needed by the socket.
@@ -22,6 +23,7 @@ use super::pace::{Pace, PaceLimits};
 pub struct Phase {
     stage: AtomicU8,
     sends_on: AtomicBool,
+    has_two_lengths: AtomicBool,
 }
 
 /// A head is expected, because the connection is new, or has begun to arrive. The default.
@@ -61,6 +63,11 @@ impl Phase {
         self.sends_on.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the head says of its body both how long it is and that it comes in chunks. The connection ends with its answer.
+    pub fn has_two_lengths(&self) -> bool {
+        self.has_two_lengths.load(Ordering::Relaxed)
+    }
+
     fn flushed(&self) {
         if self.stage.load(Ordering::Relaxed) == HANDING_OVER {
             self.stage.store(HANDED_OVER, Ordering::Relaxed);
@@ -91,8 +98,8 @@ pub struct WireLimits {
     pub linger_bytes: usize,
 }
 
-/// Our words for a refusal of hyper's: status and date line in, a whole answer out.
-pub type Reword = Arc<dyn Fn(u16, &[u8]) -> Vec<u8> + Send + Sync>;
+/// Our words for a refusal of hyper's: status, what was seen in the head, and date line in; a whole answer out.
+pub type Reword = Arc<dyn Fn(u16, Option<Fault>, &[u8]) -> Vec<u8> + Send + Sync>;
 
 type Timer = Option<Pin<Box<Sleep>>>;
 
@@ -102,6 +109,8 @@ pub struct Wire<S> {
     limits: WireLimits,
     reword: Reword,
     head_timer: Timer,
+    head: HeadReader,
+    fault: Option<Fault>,
     pace: Pace,
     /// Our own bytes, which hyper believes written already.
     owed: Vec<u8>,
@@ -128,6 +137,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             limits,
             reword,
             head_timer: None,
+            head: HeadReader::default(),
+            fault: None,
             pace: Pace::new(limits.pace),
             owed: Vec::new(),
             end: End::Open,
@@ -146,6 +157,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Poll::Ready(Ok(()))
     }
 
+    fn read_head(&mut self, bytes: &[u8]) {
+        let Some(fault) = self.head.read(bytes) else {
+            return;
+        };
+        self.fault = Some(fault);
+        if fault == Fault::TwoLengths {
+            self.phase.has_two_lengths.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Takes over when what hyper writes is a refusal of its own. The answer is what hyper may count
     /// as written: the part before the refusal is written first, on its own.
     fn poll_reworded(
@@ -159,7 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             return Some(self.pace.judge(cx, written));
         }
         let date = &buf[buf.len() - DATE_AND_END..buf.len() - 2];
-        self.owed = (self.reword)(status, date);
+        self.owed = (self.reword)(status, self.fault, date);
         self.end = End::Refused;
         Some(Poll::Ready(Ok(buf.len())))
     }
@@ -206,6 +227,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
             Poll::Ready(Ok(())) if buf.filled().len() > before => {
                 if this.phase.arrived() {
                     this.head_timer = None;
+                    this.head = HeadReader::default();
+                }
+                if this.phase.expects_head() {
+                    this.read_head(&buf.filled()[before..]);
                 }
             }
             Poll::Ready(_) => this.end = End::PeerClosed,

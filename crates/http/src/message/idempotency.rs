@@ -1,5 +1,6 @@
 //! The `Idempotency-Key` header, and the requests of this process that hold one right now.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
@@ -10,6 +11,8 @@ use till_core::error::{Code, Refusal};
 use till_core::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 
 pub const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+/// How the header's line begins, before anything is made of it.
+pub const HEADER_LINE: &[u8] = b"idempotency-key:";
 const PARAM: &str = "Idempotency-Key";
 
 pub fn key(headers: &HeaderMap) -> Result<String, Refusal> {
@@ -18,14 +21,39 @@ pub fn key(headers: &HeaderMap) -> Result<String, Refusal> {
         .next()
         .ok_or_else(|| Refusal::of(Code::IdempotencyKeyRequired).param(PARAM))?
         .as_bytes();
-    let fits = values.next().is_none()
-        && (1..=IDEMPOTENCY_KEY_CHARS_MAX).contains(&value.len())
-        && value.iter().all(u8::is_ascii_graphic);
-    std::str::from_utf8(value)
-        .ok()
-        .filter(|_| fits)
-        .map(str::to_owned)
-        .ok_or_else(|| Refusal::of(Code::IdempotencyKeyInvalid).param(PARAM))
+    if values.next().is_some() {
+        return Err(invalid("The request has more than one `Idempotency-Key`."));
+    }
+    if value.is_empty() {
+        return Err(invalid("The `Idempotency-Key` is empty."));
+    }
+    if value.len() > IDEMPOTENCY_KEY_CHARS_MAX {
+        return Err(invalid(format!(
+            "The `Idempotency-Key` is {} characters long; at most {IDEMPOTENCY_KEY_CHARS_MAX} are taken.",
+            value.len()
+        )));
+    }
+    match value.iter().find(|byte| !byte.is_ascii_graphic()) {
+        Some(byte) => Err(unusable_byte(*byte)),
+        None => Ok(value.iter().copied().map(char::from).collect()),
+    }
+}
+
+/// Refuses a key for a byte in it.
+pub fn unusable_byte(byte: u8) -> Refusal {
+    let name = match byte {
+        b' ' => "a space".to_owned(),
+        b'\t' => "a tab".to_owned(),
+        0x80.. => format!("the byte 0x{byte:02X}, which is not ASCII"),
+        _ => format!("the control character 0x{byte:02X}"),
+    };
+    invalid(format!(
+        "The `Idempotency-Key` contains {name}. Use 1 to {IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters; a UUID will do."
+    ))
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::new(Code::IdempotencyKeyInvalid, message).param(PARAM)
 }
 
 /// Keys in progress. Sharded, because every POST passes through here.
@@ -102,6 +130,31 @@ mod tests {
         }
         assert_eq!(read(&[b"a", b"a"]), Err(Code::IdempotencyKeyInvalid));
         assert_eq!(read(&[]), Err(Code::IdempotencyKeyRequired));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said() {
+        let said = |values: &[&[u8]]| {
+            let values = values.iter().map(|value| HeaderValue::from_bytes(value));
+            let headers = values.map(|value| (HEADER, value.unwrap()));
+            key(&headers.collect()).unwrap_err().message.into_owned()
+        };
+        for (value, part) in [
+            (&b""[..], "is empty"),
+            (&[b'k'; 256], "is 256 characters long"),
+            (b"a b", "contains a space."),
+            (b"a\tb", "contains a tab."),
+            (
+                "é".as_bytes(),
+                "contains the byte 0xC3, which is not ASCII.",
+            ),
+        ] {
+            let said = said(&[value]);
+            assert!(said.contains(part), "{said}");
+        }
+        assert!(said(&[b"a", b"a"]).contains("more than one"));
+        let del = unusable_byte(0x7f).message;
+        assert!(del.contains("the control character 0x7F"), "{del}");
     }
 
     #[test]

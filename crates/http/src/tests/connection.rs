@@ -24,6 +24,54 @@ async fn what_is_not_http_gets_the_one_shape_and_an_id() {
     }
 }
 
+/// Whoever goes by the first length takes what follows for another client's request.
+#[tokio::test]
+async fn a_body_with_two_lengths_is_refused_and_the_connection_closed() {
+    let server = start(patient()).await;
+    let smuggled = "0\r\n\r\nGET /v1/me HTTP/1.1\r\nhost: x\r\n\r\n";
+    let length = format!("Content-Length: {}\r\n", smuggled.len());
+    let chunked = "transfer-encoding: chunked\r\n";
+    for path in ["/v1/echo", "/v1/ok", "/v1/nothing"] {
+        for headers in [[&length, chunked], [chunked, &length]] {
+            let request = format!(
+                "POST {path} HTTP/1.1\r\nhost: x\r\n{}\r\n{smuggled}",
+                headers.concat()
+            );
+            // The same on a connection that has answered before.
+            let mut socket = TcpStream::connect(server.addr).await.unwrap();
+            let first = b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n";
+            socket.write_all(first).await.unwrap();
+            let mut answer = [0; 1024];
+            assert!(socket.read(&mut answer).await.unwrap() > 0);
+            socket.write_all(request.as_bytes()).await.unwrap();
+            let later = read_to_end(&mut socket).await;
+            for said in [raw(&server, request.as_bytes()).await, later] {
+                check_error(&said, 400, "parameter_invalid");
+                assert!(said.contains("\"param\":\"Content-Length\""), "{said}");
+                assert!(said.contains("connection: close\r\n"), "{said}");
+            }
+        }
+    }
+    let url = "POST /?till_test_sk_canary HTTP/1.1\r\nhost: x\r\n";
+    let request = format!("{url}{length}{chunked}\r\n{smuggled}");
+    let said = raw(&server, request.as_bytes()).await;
+    check_error(&said, 400, "secret_key_in_url");
+}
+
+#[tokio::test]
+async fn a_control_character_in_the_idempotency_key_is_named() {
+    let server = start(patient()).await;
+    for (byte, name) in [('\u{7f}', "0x7F"), ('\u{1}', "0x01"), ('\0', "0x00")] {
+        let key = format!("Idempotency-Key: a{byte}b\r\n");
+        let request =
+            format!("POST /v1/echo HTTP/1.1\r\nhost: x\r\n{key}content-length: 0\r\n\r\n");
+        let said = raw(&server, request.as_bytes()).await;
+        check_error(&said, 400, "idempotency_key_invalid");
+        assert!(said.contains("\"param\":\"Idempotency-Key\""), "{said}");
+        assert!(said.contains(name), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_head_that_trickles_in_is_cut_off() {
     let limits = ServerLimits {

@@ -10,7 +10,11 @@ use crate::failure::Failure;
 #[command(disable_help_subcommand = true)]
 pub enum EventsCommand {
     /// List events, the newest first
-    #[command(after_help = "Example: till events list --type invoice.paid --from 2026-11-01")]
+    #[command(
+        after_help = "If there are more, standard error says with which --cursor they begin;\n\
+                      with --json it has the line {\"next_cursor\":\"…\"}.\n\n\
+                      Example: till events list --type invoice.paid --from 2026-11-01"
+    )]
     List(events::List),
     /// Deliver an event to the webhook URL once more
     #[command(after_help = "Example: till events resend evt_…")]

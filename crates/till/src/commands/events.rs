@@ -21,6 +21,9 @@ pub struct List {
     /// How many, 1 to 100
     #[arg(long, default_value = "10", value_name = "COUNT")]
     limit: String,
+    /// The page after another: the cursor that was printed with it
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
     /// Print each event as JSON on a line
     #[arg(long)]
     json: bool,
@@ -43,6 +46,7 @@ pub async fn list(list: &List) -> Result<(), Failure> {
         ("type", &list.event_type),
         ("from", &list.from),
         ("to", &list.to),
+        ("cursor", &list.cursor),
     ];
     let given = filters
         .iter()
@@ -56,7 +60,22 @@ pub async fn list(list: &List) -> Result<(), Failure> {
             false => line(&serde_json::from_str(event.get()).unwrap_or(Value::Null)),
         });
     }
-    output::print(&text)
+    output::print(&text)?;
+    if let Some(cursor) = &page.next_cursor {
+        tell_next(cursor, list.json)?;
+    }
+    Ok(())
+}
+
+/// Where the next page begins, on standard error: standard output has nothing but events.
+fn tell_next(cursor: &str, as_json: bool) -> Result<(), Failure> {
+    match as_json {
+        true => output::remark_json(&json!({ "next_cursor": cursor })),
+        false => {
+            output::remark(&[format!("there are more: add --cursor {cursor}")]);
+            Ok(())
+        }
+    }
 }
 
 fn line(event: &Value) -> String {

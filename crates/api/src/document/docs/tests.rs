@@ -1,6 +1,6 @@
 //! The pages link only to what is there, and carry nothing that a strict policy forbids.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -130,6 +130,35 @@ fn every_link_leads_to_a_page_and_an_anchor_that_exist() {
             }
         }
     }
+}
+
+/// The anchors of the reference that somebody may have linked to: sorted, one a line.
+const ANCHORS: &str = "src/document/docs/anchors.txt";
+
+/// With TILL_TEST_RECORD=1 new anchors are added to the list. One that vanished is taken out by hand, by whoever means it.
+#[test]
+fn no_anchor_of_the_reference_vanishes() {
+    let html = html_of("api");
+    let now: BTreeSet<&str> = attribute(&html, "id").into_iter().collect();
+    let listed = std::fs::read_to_string(ANCHORS).unwrap_or_default();
+    let listed: Vec<&str> = listed.lines().collect();
+    assert!(listed.is_sorted(), "{ANCHORS} is sorted");
+    let listed: BTreeSet<&str> = listed.into_iter().collect();
+    if std::env::var_os("TILL_TEST_RECORD").is_some() {
+        let all: Vec<&str> = listed.union(&now).copied().collect();
+        std::fs::write(ANCHORS, format!("{}\n", all.join("\n"))).unwrap();
+    } else {
+        let new: Vec<&&str> = now.difference(&listed).collect();
+        assert!(
+            new.is_empty(),
+            "new anchors, to be added with `TILL_TEST_RECORD=1 cargo nextest run -p till-api --lib no_anchor`: {new:?}"
+        );
+    }
+    let gone: Vec<&&str> = listed.difference(&now).collect();
+    assert!(
+        gone.is_empty(),
+        "links to these anchors of /docs/api break; if that is meant, take them out of {ANCHORS}: {gone:?}"
+    );
 }
 
 #[test]

@@ -89,7 +89,8 @@ impl Call {
     pub async fn send(self) -> Reply {
         let said = raw(self.address, &self.text()).await;
         let reply = Reply::parse(&said, &self.path);
-        if reply.header("content-type") == Some("application/json") && !reply.body.is_empty() {
+        let is_plain = reply.header("content-encoding").is_none() && !reply.body.is_empty();
+        if is_plain && reply.header("content-type") == Some("application/json") {
             check_answer(&self.method, &self.path, reply.status, &reply.json());
         }
         reply

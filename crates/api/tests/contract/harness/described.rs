@@ -44,6 +44,10 @@ pub fn check_answer(method: &str, path: &str, status: u16, body: &Value) {
         "HEAD" => return,
         method => method.to_ascii_lowercase(),
     };
+    let operation = &DOCUMENT["paths"][template][&method];
+    if status >= 400 && operation.is_object() {
+        check_code(operation, body);
+    }
     let answers = format!("/paths/{escaped}/{method}/responses");
     let place = format!("{answers}/{status}/content/application~1json/schema");
     if DOCUMENT.pointer(&place).is_some() {
@@ -55,6 +59,21 @@ pub fn check_answer(method: &str, path: &str, status: u16, body: &Value) {
         "{method} {template} answers {status}, which is not described"
     );
     check_against("/components/schemas/ErrorEnvelope", body);
+}
+
+/// A refusal has one of the codes that its endpoint declares (`document::codes`).
+fn check_code(operation: &Value, body: &Value) {
+    let code = &body["error"]["code"];
+    // There is no such endpoint on this server, or with such a path.
+    if code == "route_not_found" {
+        return;
+    }
+    let declared = operation["x-error-codes"].as_array().expect("codes");
+    assert!(
+        declared.contains(code),
+        "{} answers {code}, which crates/api/src/document/codes/own.rs does not declare",
+        operation["operationId"]
+    );
 }
 
 pub fn check_webhook(body: &Value) {

@@ -5,6 +5,7 @@ mod clock;
 pub mod described;
 mod node;
 mod receiver;
+pub mod recorded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::examples;
 use super::schema::{notes_of, type_of};
-use crate::document::docs::pieces::{h3, p, plain, sample, table};
+use crate::document::codes;
+use crate::document::docs::pieces::{h3, link, p, plain, sample, table};
 
 pub(super) struct Operation<'d> {
     method: String,
@@ -48,6 +49,7 @@ impl<'d> Operation<'d> {
             self.parameters(),
             self.body(),
             self.answers(),
+            self.codes(),
             self.example(),
         ]
         .concat()
@@ -117,7 +119,7 @@ impl<'d> Operation<'d> {
         p(&format!("Body: {}{optional}.", type_of(schema)))
     }
 
-    /// What it answers when all is well; what it refuses is the same everywhere.
+    /// What it answers when all is well.
     fn answers(&self) -> String {
         let answers = self.json["responses"].as_object().into_iter().flatten();
         let good = answers.filter(|(status, _)| status.starts_with('2'));
@@ -133,6 +135,32 @@ impl<'d> Operation<'d> {
                 "Answers {status}: {about}{}.",
                 body.unwrap_or_default()
             ))
+        });
+        lines.collect()
+    }
+
+    /// Its error codes: first those that it declares by itself, last those that people at the dashboard are told alone.
+    fn codes(&self) -> String {
+        let of = |name: &str| {
+            let codes = self.json[name].as_array().into_iter().flatten();
+            codes.filter_map(Value::as_str).collect::<Vec<_>>()
+        };
+        let declared: Vec<&str> = codes::own(self.json).iter().map(|it| it.as_str()).collect();
+        let by_session = of("x-session-error-codes");
+        let (own, others): (Vec<&str>, Vec<&str>) = of("x-error-codes")
+            .into_iter()
+            .partition(|code| declared.contains(code));
+        let others = others.into_iter().filter(|code| !by_session.contains(code));
+        let kinds = [
+            ("Error codes", own),
+            ("Error codes of all endpoints like it", others.collect()),
+            ("With a dashboard session also", by_session.clone()),
+        ];
+        let named = kinds.into_iter().filter(|(_, codes)| !codes.is_empty());
+        let lines = named.map(|(name, codes)| {
+            let entry = |code: &&str| link(&format!("/errors/{code}"), &format!("`{code}`"));
+            let entries: Vec<String> = codes.iter().map(entry).collect();
+            p(&format!("{name}: {}.", entries.join(", ")))
         });
         lines.collect()
     }
