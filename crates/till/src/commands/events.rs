@@ -21,7 +21,7 @@ pub struct List {
     /// How many, 1 to 100
     #[arg(long, default_value = "10", value_name = "COUNT")]
     limit: String,
-    /// The page after another: the cursor that was printed with it
+    /// The next page, by the cursor that was printed
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     /// Print each event as JSON on a line

@@ -67,6 +67,8 @@ fn common(method: &Method, route: &str, operation: &Value) -> Vec<Code> {
         SecretKeyInUrl,
         ParameterInvalid,
         ParameterUnknown,
+        // Also where nobody counts requests: a client that holds too many connections is told so on all of them.
+        RateLimited,
         InternalError,
         ServiceUnavailable,
     ];

@@ -88,7 +88,6 @@ pub const OWN: &[(&str, &[Code])] = {
                 ClaimAlreadySubmitted,
             ],
         ),
-        ("lookupTransaction", &[RateLimited]),
         (
             "notifyPayer",
             &[
@@ -97,7 +96,6 @@ pub const OWN: &[(&str, &[Code])] = {
                 NotifyLimitReached,
                 NotifySessionMismatch,
                 FeatureUnavailable,
-                RateLimited,
             ],
         ),
         (
@@ -107,7 +105,6 @@ pub const OWN: &[(&str, &[Code])] = {
                 InvoiceNotAwaitingPayment,
                 PriceUnavailable,
                 DepositAddressesExhausted,
-                RateLimited,
                 PaymentLinkBusy,
             ],
         ),
@@ -121,7 +118,6 @@ pub const OWN: &[(&str, &[Code])] = {
                 WalletBindingLimit,
                 UniqueAmountUnavailable,
                 FeatureUnavailable,
-                RateLimited,
             ],
         ),
         (
@@ -136,10 +132,8 @@ pub const OWN: &[(&str, &[Code])] = {
                 PaymentLinkFullyReserved,
                 PaymentLinkBusy,
                 AssetUnavailable,
-                RateLimited,
             ],
         ),
-        ("streamInvoiceEvents", &[RateLimited]),
         // Getting into the dashboard.
         ("requestSignInLink", &[EmailInvalid, TooManyAttempts]),
         ("confirmSignInLink", &[MagicLinkInvalid, TooManyAttempts]),
