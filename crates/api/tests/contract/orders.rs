@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::attempts::{comes_back, payable, reverse};
+use crate::claims::{PAYER, claim};
 use crate::credit::{assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::weekly;
+use crate::refunds::{refund, tx};
 use crate::statuses::{balances, books};
 use crate::subscriptions::{DAY_S, START, act, begin, look, subscribe, to};
 
@@ -429,5 +431,47 @@ on_every_engine! {
         assert_eq!(stood(&till).await, paid);
         assert_eq!(till.payments_of(&idle).await[0]["status"], "credited");
         assert_conserved(&till).await;
+    }
+
+    async fn what_was_sent_back_of_what_left_is_asked_for_in_whatever_order_that_is_told(world: World) {
+        let (till, _) = begin(&world).await;
+        // P: the payment of which a part was sent back leaves the chain, T: the top-up from before, c: more credit comes in.
+        let alone = ["Pc", "cP"];
+        let with_top_up = ["PTc", "PcT", "TPc", "TcP", "cPT", "cTP"];
+        for (first_credit, orders) in [(None, &alone[..]), (Some("3.00"), &with_top_up)] {
+            for order in orders {
+                let till = till.another_account().await;
+                to(&till, START).await;
+                let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+                let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+                let before = match first_credit {
+                    Some(amount) => Some(top_up(&till, &customer, amount, BASE).await),
+                    None => None,
+                };
+                let made = subscribe(&till, &customer, &plan).await;
+                let invoice = text(&made["latest_invoice"]);
+                till.simulate(&invoice, json!({ "amount": "4.00" })).await;
+                let sent = refund(&till, &invoice, json!({ "amount": "4.00" })).await.ok(201);
+                claim(&till, &sent, "eip155:84532", PAYER).await.ok(200);
+                let by = json!({ "tx_hash": tx(7) });
+                till.post(&format!("/v1/refunds/{}/mark_sent", id(&sent)), by).await.ok(200);
+                let paid = till.payments_of(&invoice).await[0].clone();
+                for fact in order.chars() {
+                    match (fact, &before) {
+                        ('P', _) => reverse(&till, &paid).await,
+                        ('T', Some(before)) => reverse(&till, &till.payments_of(before).await[0]).await,
+                        _ => drop(top_up(&till, &customer, "3.00", BASE).await),
+                    }
+                    till.advance(1).await;
+                }
+                assert_eq!(due(&till, &made, BASE).await, "11.00", "{order}: with what was sent back, less the credit");
+                assert_eq!(payable(&till, &made).await, [invoice.as_str()], "{order}");
+                till.simulate(&invoice, json!({})).await;
+                till.advance(1).await;
+                assert_eq!(look(&till, &made).await["status"], "active", "{order}");
+                assert_eq!(credit(&till, &customer).await, json!([]), "{order}");
+                assert_conserved(&till).await;
+            }
+        }
     }
 }

@@ -29,7 +29,8 @@ pub(super) enum Kind {
     /// An open invoice that nobody has paid to. With more credit it asks for less, unless what was paid to it has left
     /// the chain and may come back. Otherwise it makes room for another.
     Unpaid,
-    /// An invoice that somebody has paid to: it asks for what credit leaves of the price.
+    /// An invoice that somebody has paid to: it asks for what credit leaves of the price. So does one that asks for what was sent back
+    /// of what has left the chain.
     PaidTo,
     /// No invoice that could be paid: the period is owed or due, or its attempt is closed and takes nothing.
     Unmade,
@@ -45,7 +46,7 @@ pub(super) struct Claim {
     pub(super) kind: Kind,
     /// Something that was paid to its invoice has left the chain, and may come back.
     may_be_paid_again: bool,
-    /// All that was paid to its invoice was refunded: nobody has paid anything of the price.
+    /// All that was paid to its invoice was refunded, or left the chain after it was: nobody has paid anything of the price.
     pub(super) is_refunded: bool,
     pub(super) entries: Vec<CreditRow>,
     /// The credit that is its own, returned or not: what credit alone paid the period with when it was first asked for;
@@ -426,7 +427,8 @@ impl Payer<'_> {
         let is_open = kind == Kind::PaidTo && charge.state != ChargeState::Paid;
         let asks_for_all =
             |it: &InvoiceRow| asks_for_all(&it.options, it.status, it.summary.remaining.as_ref());
-        let is_refunded = is_open && invoice.as_ref().is_some_and(asks_for_all);
+        let has_nothing = |it: &InvoiceRow| owes_a_refund(it) || asks_for_all(it);
+        let is_refunded = is_open && invoice.as_ref().is_some_and(has_nothing);
         let takes = self.takes(kind, &charge);
         // An invoice tolerates what it was made with, whatever the merchant has set since.
         let tolerance_bps = invoice
@@ -489,6 +491,9 @@ impl Payer<'_> {
             {
                 had.plus(&remaining(invoice))
             }
+            (Kind::PaidTo, Some(invoice)) if owes_a_refund(invoice) && self.is_charging() => {
+                self.price()
+            }
             // What it had of a payment that is there again it has again.
             (Kind::Ended, Some(invoice)) if is_paid => lowered(invoice),
             (Kind::Ended, None) if is_paid => worth(own).min(self.price()),
@@ -507,12 +512,18 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
     };
     match invoice.status {
         _ if row.cancelled_at.is_some() => Kind::Ended,
-        InvoiceStatus::AwaitingPayment => Kind::Unpaid,
+        InvoiceStatus::AwaitingPayment if !owes_a_refund(invoice) => Kind::Unpaid,
         InvoiceStatus::Expired | InvoiceStatus::Cancelled if charge.state != ChargeState::Paid => {
             Kind::Unmade
         }
         _ => Kind::PaidTo,
     }
+}
+
+/// Whether all that was paid to an invoice has left the chain after a part of it was sent back. The invoice asks for that part with
+/// the price, and another in its place would not.
+fn owes_a_refund(invoice: &InvoiceRow) -> bool {
+    invoice.status == InvoiceStatus::AwaitingPayment && !invoice.summary.asked.is_empty()
 }
 
 /// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.
