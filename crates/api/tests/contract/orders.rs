@@ -438,7 +438,12 @@ on_every_engine! {
         // P: the payment of which a part was sent back leaves the chain, T: the top-up from before, c: more credit comes in.
         let alone = ["Pc", "cP"];
         let with_top_up = ["PTc", "PcT", "TPc", "TcP", "cPT", "cTP"];
-        for (first_credit, orders) in [(None, &alone[..]), (Some("3.00"), &with_top_up)] {
+        for (first_credit, pays, back, orders, asked) in [
+            (None, "4.00", "4.00", &alone[..], "11.00"),
+            (Some("3.00"), "4.00", "4.00", &with_top_up, "11.00"),
+            // It was excess as long as the first credit was there.
+            (Some("3.00"), "10.00", "3.00", &with_top_up, "10.00"),
+        ] {
             for order in orders {
                 let till = till.another_account().await;
                 to(&till, START).await;
@@ -450,8 +455,8 @@ on_every_engine! {
                 };
                 let made = subscribe(&till, &customer, &plan).await;
                 let invoice = text(&made["latest_invoice"]);
-                till.simulate(&invoice, json!({ "amount": "4.00" })).await;
-                let sent = refund(&till, &invoice, json!({ "amount": "4.00" })).await.ok(201);
+                till.simulate(&invoice, json!({ "amount": pays })).await;
+                let sent = refund(&till, &invoice, json!({ "amount": back })).await.ok(201);
                 claim(&till, &sent, "eip155:84532", PAYER).await.ok(200);
                 let by = json!({ "tx_hash": tx(7) });
                 till.post(&format!("/v1/refunds/{}/mark_sent", id(&sent)), by).await.ok(200);
@@ -464,7 +469,7 @@ on_every_engine! {
                     }
                     till.advance(1).await;
                 }
-                assert_eq!(due(&till, &made, BASE).await, "11.00", "{order}: with what was sent back, less the credit");
+                assert_eq!(due(&till, &made, BASE).await, asked, "{order}: with what was sent back, less the credit");
                 assert_eq!(payable(&till, &made).await, [invoice.as_str()], "{order}");
                 till.simulate(&invoice, json!({})).await;
                 till.advance(1).await;
