@@ -35,6 +35,7 @@ test: export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 test: ## everything CI runs
 	@scripts/setup test
 	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
+	@$(STEP) "what is broken on purpose has its place in the code" scripts/breaks --fit
 	@$(STEP) "web pages are built" $(MAKE) --no-print-directory web
 	@$(STEP) "their API types are what openapi.json says" node web/scripts/api-types.mjs --check
 	@$(STEP) "their types and tests" $(MAKE) --no-print-directory check-web
