@@ -177,6 +177,9 @@ async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
     let twice = amount.is_some() && story.world.rng.percent(75);
     let rest = simulation(story, None, &["included", "final"]);
     let part = simulation(story, amount, &["included", "final"]);
+    // What ended just now has ended before anything that is paid from here on, for both. At one moment it would count for one alone:
+    // whose process dies on the way pays later.
+    story.world.clock.advance(1);
     for twin in twins {
         if tops_up {
             top_up(story, &twin.customer, cents, &rest).await?;
