@@ -93,8 +93,9 @@ async fn whole_engine(
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
-    let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
-    let (watching, feeds) = (watching(config)?, feeds(config)?);
+    let (mailer, lists, feeds) = (mailer(config)?, lists(config)?, feeds(config)?);
+    let watching = watching(config)?;
+    let nodes = nodes(config, watching.as_ref(), Arc::clone(&clock))?;
     let db = match if_missing {
         IfMissing::Make => {
             database::open_migrated(&config.database, &*clock, purpose.patience()).await?

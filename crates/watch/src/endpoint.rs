@@ -55,6 +55,8 @@ struct State {
     /// Until when it is not asked.
     excluded_until: u64,
     identified_until: u64,
+    /// It has named the network that it is configured for, and nothing else since.
+    is_of_network: bool,
     failures: u32,
     lies: u32,
     exclusion: Option<Exclusion>,
@@ -126,6 +128,24 @@ impl Endpoint {
         now_us < self.state().identified_until
     }
 
+    /// Whether it is excluded for what it said, and not because it did not answer.
+    pub(crate) fn is_disbelieved(&self, now_us: u64) -> bool {
+        let state = self.state();
+        let is_for_that = matches!(
+            state.exclusion,
+            Some(Exclusion::Lied(_) | Exclusion::Wrong(_))
+        );
+        is_for_that && now_us < state.excluded_until
+    }
+
+    pub(crate) fn is_of_network(&self) -> bool {
+        self.state().is_of_network
+    }
+
+    pub(crate) fn mark_of_network(&self) {
+        self.state().is_of_network = true;
+    }
+
     pub fn exclusion(&self) -> Option<Exclusion> {
         self.state().exclusion.clone()
     }
@@ -136,6 +156,7 @@ impl Endpoint {
 
     pub fn mark_identified(&self, now_us: u64) {
         let mut state = self.state();
+        state.is_of_network = true;
         state.identified_until = now_us + IDENTIFIED_US;
     }
 
@@ -312,7 +333,7 @@ impl Endpoint {
         let mut state = self.state();
         state.excluded_until = now_us + WRONG_US;
         // It must be identified again before it is used.
-        state.identified_until = 0;
+        (state.identified_until, state.is_of_network) = (0, false);
         let exclusion = Exclusion::Wrong(what.to_owned());
         let is_news = state.exclusion.as_ref() != Some(&exclusion);
         state.exclusion = Some(exclusion);

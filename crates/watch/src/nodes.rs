@@ -2,7 +2,7 @@
 //! never written, and whether a register on the chain names an address.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -10,14 +10,17 @@ use futures::stream::FuturesUnordered;
 use till_chains::TxHashForm;
 use till_chains::lookup::{self, FoundTransfer};
 use till_chains::registers::{self, Register};
-use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_chains::rpc::{RpcClient, RpcError};
 use till_core::asset::Network;
+use till_core::time::Clock;
 use till_net::TlsError;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::endpoint::Endpoint;
 use crate::quorum::first_agreed;
 use crate::settings::EndpointSettings;
+use crate::watching::Watching;
 
 /// Somebody waits for the answer in front of a page.
 const LOOKUP_TIME: Duration = Duration::from_secs(5);
@@ -26,6 +29,7 @@ const ASKING_MAX: usize = 32;
 
 pub struct Nodes {
     rpc: RpcClient,
+    clock: Arc<dyn Clock>,
     /// By CAIP-2 id.
     networks: BTreeMap<String, OfNetwork>,
     asking: Semaphore,
@@ -33,40 +37,44 @@ pub struct Nodes {
 }
 
 struct OfNetwork {
-    nodes: Vec<Node>,
+    /// Where the network is watched, these are the endpoints that watch it: who is known there for lies, or to be of another
+    /// network, is not asked here. What fails here, though, is not held against anybody there: payers choose what is asked.
+    endpoints: Arc<[Endpoint]>,
     quorum: usize,
 }
 
-struct Node {
-    endpoint: Endpoint,
-    /// It said once that it is on the network it is configured for.
-    vouched: AtomicBool,
-}
-
 impl Nodes {
-    pub fn new(networks: BTreeMap<String, EndpointSettings>) -> Result<Nodes, TlsError> {
-        Nodes::within(networks, LOOKUP_TIME)
+    pub fn new(
+        networks: BTreeMap<String, EndpointSettings>,
+        watching: Option<&Watching>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Nodes, TlsError> {
+        Nodes::within(networks, watching, clock, LOOKUP_TIME)
     }
 
     /// As [`Nodes::new`], with another bound on the time of a question in total.
     pub fn within(
         networks: BTreeMap<String, EndpointSettings>,
+        watching: Option<&Watching>,
+        clock: Arc<dyn Clock>,
         time: Duration,
     ) -> Result<Nodes, TlsError> {
-        let node = |endpoint| Node {
-            endpoint,
-            vouched: AtomicBool::new(false),
+        let watched = |id: &str| watching.and_then(|watching| watching.network(id));
+        let of = |id: &str, settings: EndpointSettings| OfNetwork {
+            quorum: settings.quorum(),
+            endpoints: match watched(id) {
+                Some(net) => Arc::clone(&net.endpoints),
+                None => settings.of.into_iter().map(Endpoint::new).collect(),
+            },
         };
-        let of = |endpoints: EndpointSettings| OfNetwork {
-            quorum: endpoints.quorum(),
-            nodes: endpoints.of.into_iter().map(node).collect(),
-        };
+        let networks = networks.into_iter().map(|(id, settings)| {
+            let of = of(&id, settings);
+            (id, of)
+        });
         Ok(Nodes {
             rpc: RpcClient::with_deadline(time)?,
-            networks: networks
-                .into_iter()
-                .map(|(id, endpoints)| (id, of(endpoints)))
-                .collect(),
+            clock,
+            networks: networks.collect(),
             asking: Semaphore::new(ASKING_MAX),
             time,
         })
@@ -84,7 +92,7 @@ impl Nodes {
             .filter(|network| lookup::can_look_up(network, hash))
             .filter_map(|network| Some((*network, self.networks.get(&network.id)?)))
             .map(|(network, of)| async move {
-                let found = self.ask(network, &of.nodes, hash).await?;
+                let found = self.ask(network, of, hash).await?;
                 Some((network, found))
             })
             .collect();
@@ -118,13 +126,15 @@ impl Nodes {
         let of = self.networks.get(&network.id)?;
         let _turn = timeout(self.time, self.asking.acquire()).await.ok()?.ok()?;
         let ask = |node| async move {
-            let answer = timeout(self.time, self.ask_node(network, node, hash)).await;
+            let answer = timeout(self.time, self.ask_one(network, node, hash)).await;
             let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
             answer.map_err(|error| {
-                tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "an endpoint failed to look a payout's transaction up, so it has no voice in it; check it if this lasts");
+                tracing::warn!(network = network.id, endpoint = %node.address, %error, "an endpoint failed to look a payout's transaction up, so it has no voice in it; check it if this lasts");
             })
         };
-        first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
+        first_agreed(self.believed(of).into_iter().map(ask), of.quorum)
+            .await
+            .ok()
     }
 
     /// Whether anybody can be asked about this network.
@@ -144,61 +154,99 @@ impl Nodes {
         let ask = |node| async move {
             let asked = async {
                 self.vouch(network, node).await?;
-                registers::names(&self.rpc, &node.endpoint, network, register, address).await
+                registers::names(&self.rpc, &node.address, network, register, address).await
             };
             let answer = timeout(self.time, asked).await;
             let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
             answer.map_err(|error| {
                 let register = register.name;
-                tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
+                tracing::warn!(network = network.id, endpoint = %node.address, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
             })
         };
-        first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
+        first_agreed(self.believed(of).into_iter().map(ask), of.quorum)
+            .await
+            .ok()
     }
 
-    /// One that hangs leaves the others their share.
-    fn share(&self, nodes: &[Node]) -> Duration {
-        self.time / u32::try_from(nodes.len().max(1)).unwrap_or(u32::MAX)
+    /// Whom to believe, in the operator's order; those that did not answer lately come last.
+    fn believed<'n>(&self, of: &'n OfNetwork) -> Vec<&'n Endpoint> {
+        let now_us = self.clock.monotonic_us();
+        let believed = of.endpoints.iter();
+        let mut believed: Vec<&Endpoint> =
+            believed.filter(|it| !it.is_disbelieved(now_us)).collect();
+        believed.sort_by_key(|it| !it.may_be_asked(now_us));
+        believed
     }
 
     async fn ask(
         &self,
         network: &Network,
-        nodes: &[Node],
+        of: &OfNetwork,
         hash: &TxHashForm,
     ) -> Option<Vec<FoundTransfer>> {
-        let share = self.share(nodes);
+        let nodes = self.believed(of);
+        // One that hangs leaves the others their share.
+        let share = self.time / u32::try_from(nodes.len().max(1)).unwrap_or(u32::MAX);
         for node in nodes {
-            let answer = timeout(share, self.ask_node(network, node, hash)).await;
+            let answer = timeout(share, self.ask_one(network, node, hash)).await;
             match answer.unwrap_or(Err(RpcError::Timeout(share))) {
                 Ok(None) => {}
                 Ok(found) => return found,
                 Err(error) => {
-                    tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "an endpoint failed to look a transaction up; the next one is asked");
+                    tracing::warn!(network = network.id, endpoint = %node.address, %error, "an endpoint failed to look a transaction up; the next one is asked");
                 }
             }
         }
         None
     }
 
-    async fn ask_node(
+    async fn ask_one(
         &self,
         network: &Network,
-        node: &Node,
+        node: &Endpoint,
         hash: &TxHashForm,
     ) -> Result<Option<Vec<FoundTransfer>>, RpcError> {
         self.vouch(network, node).await?;
-        lookup::look_up(&self.rpc, &node.endpoint, network, hash).await
+        lookup::look_up(&self.rpc, &node.address, network, hash).await
     }
 
-    async fn vouch(&self, network: &Network, node: &Node) -> Result<(), RpcError> {
-        if !node.vouched.load(Ordering::Relaxed) {
-            if !lookup::is_of_network(&self.rpc, &node.endpoint, network).await? {
+    /// Has it name its network, if it has not yet, here or where it is watched.
+    async fn vouch(&self, network: &Network, node: &Endpoint) -> Result<(), RpcError> {
+        if !node.is_of_network() {
+            if !lookup::is_of_network(&self.rpc, &node.address, network).await? {
                 let other = "it is on another network".to_owned();
                 return Err(RpcError::NotAnAnswer(other));
             }
-            node.vouched.store(true, Ordering::Relaxed);
+            node.mark_of_network();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_core::asset::Registry;
+
+    use super::*;
+    use crate::scripted::{NETWORK, Scripted, Still};
+
+    #[tokio::test]
+    async fn who_is_known_for_a_lie_where_blocks_are_read_is_not_asked_elsewhere() {
+        let scripted = Scripted::of(&["ab", "ab", "ab"]).await;
+        let parse = |it: &Endpoint| it.address.clone();
+        let settings = EndpointSettings {
+            of: scripted.endpoints().iter().map(parse).collect(),
+            quorum: Some(2),
+        };
+        let networks = BTreeMap::from([(NETWORK.to_owned(), settings)]);
+        let nodes = Nodes::new(networks, Some(&scripted.watching), Arc::new(Still)).unwrap();
+        let asked =
+            |nodes: &Nodes| scripted.places(nodes.believed(&nodes.networks[NETWORK]).into_iter());
+        assert_eq!(asked(&nodes), [0, 1, 2]);
+        scripted.endpoints()[0].mark_lied(7, "a log");
+        scripted.endpoints()[1].mark_failed(7, &RpcError::CutOff);
+        assert_eq!(asked(&nodes), [2, 1], "who did not answer comes last");
+        let network = Registry::builtin().network(NETWORK).unwrap();
+        assert!(nodes.know(network));
     }
 }

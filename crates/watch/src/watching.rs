@@ -31,7 +31,8 @@ pub struct WatchedNetwork {
     pub observer: Observer,
     pub quorum: usize,
     pub scan_from: Option<i64>,
-    pub endpoints: Vec<Endpoint>,
+    /// Who looks a transaction up asks the same ones.
+    pub endpoints: Arc<[Endpoint]>,
     pub publishers: Vec<Publisher>,
     pub hints: Hints,
     /// Shared with the other networks that have the same addresses.

@@ -1,6 +1,7 @@
 //! The networks of a configuration: their endpoints, who is asked and watched, and when what is paid there counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use till_chains::observer::Observer;
 use till_chains::raw::raw;
@@ -8,7 +9,7 @@ use till_chains::rpc::Endpoint;
 use till_chains::zmq::Publisher;
 use till_core::asset::{Depth, Family, Registry};
 use till_core::payment::Level;
-use till_core::time::SECOND_MS;
+use till_core::time::{Clock, SECOND_MS};
 use till_engine::base::FinalDepths;
 use till_engine::base::feeds::{Feed, FeedPlace, Feeds};
 use till_engine::outbound::Fetcher;
@@ -117,13 +118,18 @@ pub fn topics(network: &'static till_core::asset::Network) -> &'static [&'static
     Observer::of(network).map_or(&[], |observer| observer.topics())
 }
 
-/// Who can be asked about a transaction.
-pub(super) fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
+/// Who can be asked about a transaction. Where its network is watched, these are the endpoints that watch it.
+pub(super) fn nodes(
+    config: &Config,
+    watching: Option<&Watching>,
+    clock: Arc<dyn Clock>,
+) -> Result<Option<Nodes>, Failure> {
     let endpoints = provided(config)?;
     if endpoints.is_empty() {
         return Ok(None);
     }
-    let nodes = Nodes::new(endpoints).map_err(|error| Failure::new(error.to_string()))?;
+    let nodes = Nodes::new(endpoints, watching, clock);
+    let nodes = nodes.map_err(|error| Failure::new(error.to_string()))?;
     Ok(Some(nodes))
 }
 

@@ -287,7 +287,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         Vault::new(&setup.keys).expect("a key"),
         Prices::new(fixed, 120_000),
     )
-    .with_nodes(Some(nodes(setup)))
+    .with_nodes(Some(nodes(setup, clock)))
     .with_lists(Some(lists(setup)))
     .with_mailer(setup.mail.then(|| {
         let mailer = till_engine::smtp::Mailer::new("smtp://127.0.0.1:1", "till@example.com");
@@ -295,13 +295,14 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
     }))
 }
 
-fn nodes(setup: &Setup) -> Nodes {
+fn nodes(setup: &Setup, clock: &Arc<TestClock>) -> Nodes {
     let parse = |url: &String| Endpoint::parse(url).expect("an endpoint");
     let networks = setup.rpc.iter().map(|(network, urls)| {
         let of = urls.iter().map(parse).collect();
         (network.clone(), EndpointSettings { of, quorum: None })
     });
-    Nodes::within(networks.collect(), setup.lookup_time).expect("a client")
+    let clock = Arc::clone(clock) as Arc<dyn till_engine::base::clock::Clock>;
+    Nodes::within(networks.collect(), None, clock, setup.lookup_time).expect("a client")
 }
 
 fn lists(setup: &Setup) -> Lists {
