@@ -397,6 +397,10 @@ impl Payer<'_> {
         let entries: Vec<CreditRow> = has.cloned().collect();
         let keeps_part = kind == Kind::Unpaid && self.is_undisturbed;
         let first_own = own(tx, &made).await?;
+        let made_with = match kind {
+            Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
+            _ => first_own.clone(),
+        };
         let own = match kind {
             // Nobody has a better right to the credit that it has.
             Kind::PaidByCredit | Kind::Unpaid | Kind::PaidTo | Kind::Ended
@@ -404,18 +408,16 @@ impl Payer<'_> {
             {
                 entries.clone()
             }
-            Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
-            _ => first_own.clone(),
+            _ => made_with.clone(),
         };
         let paid_with = match kind {
             Kind::PaidByCredit => &entries,
             Kind::Unpaid => &first_own,
             _ => &own,
         };
-        let since = match is_same(&own, &first_own) {
-            true => first_own.first(),
-            false => own.first(),
-        };
+        let at_first = [&first_own, &made_with];
+        let since = at_first.into_iter().find(|first| is_same(&own, first));
+        let since = since.unwrap_or(&own).first();
         let own_since = since.map(|entry| entry.id.clone());
         let may_be_paid_again = match (kind, &charge.invoice) {
             (Kind::Unpaid, Some(id)) => {

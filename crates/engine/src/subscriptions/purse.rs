@@ -155,7 +155,8 @@ impl Purse {
     }
 
     /// Gives an attempt these amounts in place of its entries that were laid open. Entries of the same amount stay as
-    /// they are; the others are returned.
+    /// they are; the others are returned. If `is_first`, the attempt is as if it had been made with these amounts, and not with
+    /// those that they replace.
     pub(super) fn replace(
         &mut self,
         context: &Context<'_>,
@@ -175,7 +176,11 @@ impl Purse {
                     let payment = self.payment(&entry.payment)?;
                     payment.credit_used = payment.credit_used.plus(entry.units);
                 }
-                None => self.returned.push(returned(entry, context.now)),
+                None => {
+                    let mut entry = returned(entry, context.now);
+                    entry.is_first &= !is_first;
+                    self.returned.push(entry);
+                }
             }
         }
         self.put_aside(context, charge, &new, is_first)?;

@@ -19,7 +19,8 @@ table! {
         charge: i64,
         asset: String,
         units: Units,
-        /// The attempt was made with it; what it is given in place of that later is not.
+        /// The attempt was made with it, or is as if it had been, because nobody had paid to its invoice when it was given this;
+        /// what it is given in place of that later is not.
         is_first: bool,
         created_at: i64,
         returned_at: Option<i64>,
@@ -31,7 +32,8 @@ pub fn rows<'r>(entries: impl IntoIterator<Item = &'r CreditRow>) -> Write {
 }
 
 pub fn returns<'r>(entries: impl IntoIterator<Item = &'r CreditRow>) -> Result<Write, StoreError> {
-    Write::update_records(&["account", "mode", "id"], &["returned_at"], entries)
+    let changed = ["is_first", "returned_at"];
+    Write::update_records(&["account", "mode", "id"], &changed, entries)
 }
 
 /// What an attempt has set aside and not returned, the first first.
