@@ -9,7 +9,7 @@ use crate::harness::{BASE, Till, id, text};
 use crate::periods::weekly;
 use crate::refunds::{refund, tx};
 use crate::statuses::{balances, books};
-use crate::subscriptions::{DAY_S, START, act, begin, look, subscribe, to};
+use crate::subscriptions::{DAY_S, START, act, begin, look, plan, subscribe, to};
 
 /// What paid one of the periods of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,6 +134,39 @@ on_every_engine! {
         let (till, _) = begin(&world).await;
         let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": 1 })).await;
         assert_same_in_either_order(&till, &plan, 1).await;
+    }
+
+    async fn who_had_paid_has_time_for_the_rest_in_whatever_order_parts_left_and_came_back(world: World) {
+        let (till, _) = begin(&world).await;
+        // The larger part leaves the chain; or both do, and the smaller one is there again.
+        for order in ["L", "LSs", "SLs"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = plan(&till, json!({ "grace_days": 1, "max_attempts": 3 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            till.simulate(&invoice, json!({ "amount": "3" })).await;
+            till.simulate(&invoice, json!({})).await;
+            // Of the seven days that its attempts have, four hours are left.
+            till.advance(6 * DAY_S + 20 * 3_600).await;
+            let paid = till.payments_of(&invoice).await;
+            let (large, small) = (paid[0].clone(), paid[1].clone());
+            for fact in order.chars() {
+                match fact {
+                    'L' => reverse(&till, &large).await,
+                    'S' => reverse(&till, &small).await,
+                    _ => comes_back(&till, &invoice).await,
+                }
+                till.advance(1).await;
+            }
+            till.advance(8 * DAY_S).await;
+            assert_eq!(payable(&till, &made).await, [invoice.as_str()], "{order}: it has the days of all its attempts again");
+            assert_eq!(due(&till, &made, BASE).await, "25.00", "{order}");
+            till.simulate(&invoice, json!({})).await;
+            assert_eq!(look(&till, &made).await["status"], "active", "{order}");
+            assert_conserved(&till).await;
+        }
     }
 
     async fn what_comes_back_counts_before_credit_in_whatever_order_that_is_told(world: World) {

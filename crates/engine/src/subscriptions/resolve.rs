@@ -229,7 +229,8 @@ impl Locked {
         passed: &[ChargeRow],
     ) -> Result<(), Fail> {
         let has_risen = self.lower_again(context, &charge, &mut held.invoice.is)?;
-        if has_risen || by_now(context, &held) == ChargeState::Closed {
+        // Who had paid it learns only now that something is missing, however much of the time is left.
+        if has_risen || charge.was_paid || by_now(context, &held) == ChargeState::Closed {
             held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
         }
         let invoice = self.settle(tx, context, held).await?;

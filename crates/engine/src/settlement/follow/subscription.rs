@@ -236,7 +236,7 @@ fn is_paid_without(done: &Follower<'_>) -> bool {
 }
 
 /// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
-/// is paid in part and its time is over, for then it must be given more first.
+/// is still paid in part, for then it is given its time again first.
 async fn undone(
     tx: &mut Tx,
     (row, plan): (&mut SubscriptionRow, &PlanRow),
@@ -245,11 +245,11 @@ async fn undone(
     passed: &[ChargeRow],
     at: i64,
 ) -> Result<ChargeState, Fail> {
-    let state = charge_state(invoice);
-    let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
-    if !undo(row, plan, charge, passed, at) || is_spent {
+    let is_partly = invoice.status == InvoiceStatus::PartiallyPaid;
+    if !undo(row, plan, charge, passed, at) || is_partly {
         return Ok(ChargeState::Closed);
     }
+    let state = charge_state(invoice);
     let mut attempts = attempts(tx, row, charge).await?;
     if state == ChargeState::Closed {
         attempts = not_the_last(plan, attempts);
