@@ -161,8 +161,8 @@ pub struct Claim {
     /// What nobody else is given while this pays it, and the id of the first entry about that: ids grow with time.
     pub own: Vec<(String, Units)>,
     pub own_since: Option<String>,
-    /// An open invoice asks for the rest of the price: what lowers it is its own although that does not pay the period.
-    pub keeps_part: bool,
+    /// It has its own, to which nobody has a better right, and keeps it although that may not pay the period.
+    pub keeps: bool,
     /// When what it is for ended: nothing that was first seen after that pays for it.
     pub ended_at: Option<i64>,
     /// The period that it would pay; none for what takes whatever there is.
@@ -229,13 +229,13 @@ pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit>
     let mut nobodys = sources.to_vec();
     let mut shared = vec![FoundCredit::nothing(); claims.len()];
     let mut by_own: Vec<usize> = (0..claims.len()).collect();
-    by_own.sort_by_key(|at| claims[*at].own_since.as_deref());
+    by_own.sort_by_key(|at| (!claims[*at].keeps, claims[*at].own_since.as_deref()));
     for at in by_own {
         let claim = &claims[at];
         let own = only(&nobodys, &claim.own);
         remove(&mut nobodys, &claim.own);
         let own = find(&own, &claim.wanted);
-        if claim.period.is_none() || claim.keeps_part || claim.is_paid_by(&own.value) {
+        if claim.period.is_none() || claim.keeps || claim.is_paid_by(&own.value) {
             remove(&mut left, &own.from);
             shared[at] = own;
         }
@@ -378,7 +378,7 @@ mod tests {
                 .map(|(payment, units)| ((*payment).to_owned(), Units(*units)))
                 .collect(),
             own_since: None,
-            keeps_part: false,
+            keeps: false,
             ended_at: None,
             period: None,
         }
@@ -489,6 +489,31 @@ mod tests {
         let asked_first = period("z", &[], Takes::Some);
         let shared = share(&[a], &[asked_first, late, short]);
         assert_eq!(given(&shared), [vec![("a", 5 * DOLLAR)], vec![], vec![]]);
+    }
+
+    #[test]
+    fn who_keeps_what_it_has_loses_nothing_to_whom_a_part_of_it_paid_once() {
+        let a = source("a", 10 * DOLLAR, 6);
+        let keeping = |id: &str, units: u128| Claim {
+            keeps: true,
+            own_since: Some(id.to_owned()),
+            ..period(id, &[("a", units)], Takes::Some)
+        };
+        // What paid it at first is gone but for a part, which others have by now.
+        let short = Claim {
+            own_since: Some("1".to_owned()),
+            ..period("x", &[("gone", DOLLAR), ("a", 4 * DOLLAR)], Takes::Some)
+        };
+        let (paid, lowered) = (keeping("2", 5 * DOLLAR), keeping("3", 3 * DOLLAR));
+        let shared = share(&[a], &[short, paid, lowered]);
+        assert_eq!(
+            given(&shared),
+            [
+                vec![("a", 2 * DOLLAR)],
+                vec![("a", 5 * DOLLAR)],
+                vec![("a", 3 * DOLLAR)]
+            ]
+        );
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub(super) struct Claim {
     /// The id of the first entry of `own`, which decides who comes first. If the period has again what had paid it at
     /// first, it is the id from then: the order must not follow from who was given the same again last.
     own_since: Option<String>,
-    /// Its open invoice keeps the credit that lowers it, to which nobody has a better right.
-    keeps_part: bool,
+    /// It keeps the credit that it has, to which nobody has a better right.
+    keeps: bool,
     pub(super) wanted: Value,
     /// What it keeps in any case: credit of payments that are held or were rejected.
     pub(super) fixed: Value,
@@ -136,7 +136,7 @@ impl Claim {
                 .map(|entry| (entry.payment.clone(), entry.units))
                 .collect(),
             own_since: self.own_since.clone(),
-            keeps_part: self.keeps_part,
+            keeps: self.keeps,
             ended_at: self.ended_at,
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
         }
@@ -357,7 +357,7 @@ impl Payer<'_> {
             entries: Vec::new(),
             own,
             own_since,
-            keeps_part: false,
+            keeps: false,
             wanted,
             fixed: Value::zero(),
             asked: first_asked(tx, attempts).await?,
@@ -395,29 +395,22 @@ impl Payer<'_> {
         let asked = first_asked(tx, &made).await?;
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
-        let keeps_part = kind == Kind::Unpaid && self.is_undisturbed;
+        let keeps = kind != Kind::Unmade && self.is_undisturbed;
         let first_own = own(tx, &made).await?;
-        let made_with = match kind {
+        let own = match kind {
+            _ if keeps => entries.clone(),
             Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
             _ => first_own.clone(),
-        };
-        let own = match kind {
-            // Nobody has a better right to the credit that it has.
-            Kind::PaidByCredit | Kind::Unpaid | Kind::PaidTo | Kind::Ended
-                if self.is_undisturbed =>
-            {
-                entries.clone()
-            }
-            _ => made_with.clone(),
         };
         let paid_with = match kind {
             Kind::PaidByCredit => &entries,
             Kind::Unpaid => &first_own,
             _ => &own,
         };
-        let at_first = [&first_own, &made_with];
-        let since = at_first.into_iter().find(|first| is_same(&own, first));
-        let since = since.unwrap_or(&own).first();
+        let since = match is_same(&own, &first_own) {
+            true => first_own.first(),
+            false => own.first(),
+        };
         let own_since = since.map(|entry| entry.id.clone());
         let may_be_paid_again = match (kind, &charge.invoice) {
             (Kind::Unpaid, Some(id)) => {
@@ -453,7 +446,7 @@ impl Payer<'_> {
             entries,
             own,
             own_since,
-            keeps_part,
+            keeps,
             fixed: Value::zero(),
             terms,
             ended_at: row.cancelled_at,

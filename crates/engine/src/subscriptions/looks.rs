@@ -45,7 +45,7 @@ impl Moves {
     }
 }
 
-/// Records that credit is being shared out as of these moves. That takes several looks.
+/// Records that credit is being shared out. That takes several looks, which may post more than these moves.
 pub(super) async fn begin_sharing(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -69,9 +69,11 @@ pub(super) async fn end_sharing(
 ) -> Result<(), Fail> {
     let (scope, now) = (&context.scope, context.now);
     let mut row = customer_of(tx, scope, customer).await?;
-    let Some(moves) = row.moves_pending else {
+    if row.moves_pending.is_none() {
         return Ok(());
-    };
+    }
+    // Counted before it is asked what is due: what leaves the chain in between is due, or is not among these.
+    let moves = till_store::journal::moves(tx, scope, customer).await?;
     let due = till_store::timers::due_of_customer(tx, scope, customer, now).await?;
     if !due.is_empty() {
         return Ok(());

@@ -17,7 +17,7 @@ table! {
         created_at: i64,
         /// How often payments of the customer had left the chain or come back when all credit was last shared out.
         moves_shared: i64,
-        /// The same of the sharing that is under way; none when it has come to its end.
+        /// How many there were when the sharing that is under way began; none when it has come to its end.
         moves_pending: Option<i64>,
     }
 }
