@@ -221,8 +221,8 @@ impl Claim {
     }
 }
 
-/// Shares what there is among claims. What is a period's own stays with it, as long as that pays it or lowers its open invoice; who
-/// takes whatever there is keeps what was its own of it. Nobody's own is what was another's before, whether or not that one can
+/// Shares what there is among claims. Who keeps what it has comes first. What is a period's own stays with it, as long as that pays
+/// it; who takes whatever there is keeps what was its own of it. Nobody's own is what was another's before, whether or not that one can
 /// have it now. Of the rest the first claim is given first. What it comes to depends on nothing else.
 pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit> {
     let mut left = sources.to_vec();

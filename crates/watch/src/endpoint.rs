@@ -128,14 +128,10 @@ impl Endpoint {
         now_us < self.state().identified_until
     }
 
-    /// Whether it is excluded for what it said, and not because it did not answer.
+    /// Whether it is excluded for what it said, and not because it did not answer or lacks what payments need.
     pub(crate) fn is_disbelieved(&self, now_us: u64) -> bool {
         let state = self.state();
-        let is_for_that = matches!(
-            state.exclusion,
-            Some(Exclusion::Lied(_) | Exclusion::Wrong(_))
-        );
-        is_for_that && now_us < state.excluded_until
+        matches!(state.exclusion, Some(Exclusion::Lied(_))) && now_us < state.excluded_until
     }
 
     pub(crate) fn is_of_network(&self) -> bool {

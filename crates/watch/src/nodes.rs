@@ -37,8 +37,9 @@ pub struct Nodes {
 }
 
 struct OfNetwork {
-    /// Where the network is watched, these are the endpoints that watch it: who is known there for lies, or to be of another
-    /// network, is not asked here. What fails here, though, is not held against anybody there: payers choose what is asked.
+    /// Where the network is watched, these are the endpoints that watch it: who is excluded there for lies is not asked here,
+    /// and who was found there to be of another network has to name its own again. What fails here, though, is not held
+    /// against anybody there: payers choose what is asked.
     endpoints: Arc<[Endpoint]>,
     quorum: usize,
 }

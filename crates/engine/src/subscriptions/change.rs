@@ -79,7 +79,8 @@ impl Locked {
         }
         self.row.grace_end = Some(charge.grace_end);
         self.charge = Some(charge);
-        self.give_time(tx, context).await
+        let attempt = self.row.attempt;
+        self.give_time(tx, context, attempt).await
     }
 
     /// The attempt that was first paid during the pause, if there is one.

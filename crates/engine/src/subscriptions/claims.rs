@@ -50,7 +50,7 @@ pub(super) struct Claim {
     pub(super) is_refunded: bool,
     pub(super) entries: Vec<CreditRow>,
     /// The credit that is its own, returned or not: what credit alone paid the period with when it was first asked for;
-    /// or what its attempt was made with, if that was paid to or has ended.
+    /// or what its attempt was made with, if that was paid to or has ended. As long as nothing has left the chain, what it has.
     own: Vec<CreditRow>,
     /// The id of the first entry of `own`, which decides who comes first. If the period has again what had paid it at
     /// first, it is the id from then: the order must not follow from who was given the same again last.

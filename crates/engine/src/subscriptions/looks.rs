@@ -72,10 +72,10 @@ pub(super) async fn end_sharing(
     if row.moves_pending.is_none() {
         return Ok(());
     }
-    // Counted before it is asked what is due: what leaves the chain in between is due, or is not among these.
+    // Counted first: what leaves the chain in between is not among these, and what left it before has its timer, which is
+    // seen whatever clock has set it.
     let moves = till_store::journal::moves(tx, scope, customer).await?;
-    let due = till_store::timers::due_of_customer(tx, scope, customer, now).await?;
-    if !due.is_empty() {
+    if !till_store::timers::is_at_rest(tx, scope, customer, now).await? {
         return Ok(());
     }
     (row.moves_shared, row.moves_pending) = (moves, None);

@@ -1,5 +1,6 @@
 //! Resolves an attempt that is not under way, and whose invoice has changed all the same: a payment was made in time and
-//! seen late, came back after it had left the chain, or left it while another period was being charged.
+//! seen late, came back after it had left the chain, or left it while another period was being charged. One that is under
+//! way again, because what had paid it left the chain, is given its time again.
 //!
 //! One attempt pays a period, and one invoice at a time may be paid for it. An attempt that was paid in full has paid the
 //! period; one that was paid in part goes on. If somebody has paid to another attempt at the period, all that was paid to
@@ -41,7 +42,13 @@ pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Resul
     if aside.iter().any(|entry| !more.contains(&entry.top_up)) {
         return Err(Fail::Again);
     }
-    let is_settled = locked.row.charge == Some(charge.number) || charge.state == ChargeState::Paid;
+    let is_current = locked.row.charge == Some(charge.number);
+    if is_current && charge.was_paid && charge.state == ChargeState::Open {
+        locked.give_time(tx, context, charge.attempt).await?;
+        // Whoever looks next has its invoice.
+        locked.is_stale = true;
+    }
+    let is_settled = is_current || charge.state == ChargeState::Paid;
     if let (Some(held), false) = (locked.other.take(), is_settled) {
         Box::pin(locked.decide(tx, context, charge, held, aside)).await?;
     }
@@ -345,11 +352,12 @@ impl Locked {
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
+        attempt: u32,
     ) -> Result<(), Fail> {
         let Some(mut held) = self.invoice.take() else {
             return Ok(());
         };
-        held.invoice.is.takes_until = Some(self.more_time(context, self.row.attempt));
+        held.invoice.is.takes_until = Some(self.more_time(context, attempt));
         self.settle(tx, context, held).await.map(drop)
     }
 }

@@ -217,6 +217,24 @@ async fn has_any(
     Ok(found.is_some())
 }
 
+/// Whether nothing is waiting to be looked at about a customer's subscriptions and credit. What another server has found out
+/// by a later clock counts, and so does what was put back: it waits all the same.
+pub async fn is_at_rest(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND ((kind = '{}' AND subject = $3) OR (kind = '{}' AND {OF_CUSTOMER}) \
+         OR (kind = '{}' AND due_at <= $4 AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2))) LIMIT 1",
+        TimerKind::ShareCredit.as_str(),
+        TimerKind::ResolveCharge.as_str(),
+        TimerKind::StepSubscription.as_str(),
+    );
+    Ok(!has_any(q, &sql, scope, customer, now).await?)
+}
+
 /// What is due to be looked at about a customer's subscriptions and credit, the first first; without what was put back.
 pub async fn due_of_customer(
     q: &mut impl Queries,

@@ -152,6 +152,8 @@ impl Following {
                 let passed = self.passed_from(tx, &charge, first - 1).await?;
                 let locked = (&mut row, &plan);
                 charge.state = undone(tx, locked, &charge, invoice, &passed, done.at).await?;
+                // What goes on has its time again.
+                self.set(context, TimerKind::ResolveCharge, &invoice.id);
                 for spare in spares(tx, &charge).await? {
                     self.set(context, TimerKind::ResolveCharge, &spare);
                 }
@@ -236,7 +238,7 @@ fn is_paid_without(done: &Follower<'_>) -> bool {
 }
 
 /// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
-/// is still paid in part, for then it is given its time again first.
+/// is paid in part and its time is over, for then it must be given more first.
 async fn undone(
     tx: &mut Tx,
     (row, plan): (&mut SubscriptionRow, &PlanRow),
@@ -245,11 +247,11 @@ async fn undone(
     passed: &[ChargeRow],
     at: i64,
 ) -> Result<ChargeState, Fail> {
-    let is_partly = invoice.status == InvoiceStatus::PartiallyPaid;
-    if !undo(row, plan, charge, passed, at) || is_partly {
+    let state = charge_state(invoice);
+    let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
+    if !undo(row, plan, charge, passed, at) || is_spent {
         return Ok(ChargeState::Closed);
     }
-    let state = charge_state(invoice);
     let mut attempts = attempts(tx, row, charge).await?;
     if state == ChargeState::Closed {
         attempts = not_the_last(plan, attempts);
