@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use till_core::timer::TimerKind;
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Till, data, id, text, until};
 use crate::periods::settle;
@@ -22,6 +23,18 @@ pub async fn top_up(till: &Till, customer: &str, amount: &str, asset: &str) -> S
     let invoice = id(&asked(till, customer, amount).await);
     till.simulate(&invoice, json!({ "asset": asset })).await;
     invoice
+}
+
+/// Once a worker has looked at what the customer's credit pays for. For who subscribes in that very moment, credit pays the days
+/// ahead when the worker is done, and not at once.
+pub async fn looked(till: &Till, customer: &str) {
+    let (scope, kind) = (till.scope(), TimerKind::ShareCredit);
+    until("the credit is looked at", || async {
+        let mut reader = till.engine().db.read().await.unwrap();
+        let due = till_store::timers::due_at(&mut reader, &scope, kind, customer).await;
+        due.unwrap().is_none().then_some(())
+    })
+    .await;
 }
 
 pub async fn credit(till: &Till, customer: &str) -> Value {
@@ -268,6 +281,7 @@ on_every_engine! {
         let (till, customer) = begin(&world).await;
         top_up(&till, &customer, "75.00", BASE).await;
         let plan = plan(&till, json!({ "interval": "day" })).await;
+        looked(&till, &customer).await;
         let made = subscribe(&till, &customer, &plan).await;
         assert_eq!(credit(&till, &customer).await, json!([tokens("25.00", BASE)]));
         act(&till, &made, "cancel", json!({})).await.ok(200);

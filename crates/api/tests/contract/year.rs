@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::credit::looked;
 use crate::harness::{BASE, id, text};
 use crate::statuses::{balances, books};
 use crate::subscriptions::{assert_told, begin, look, pay, plan, subscribe, to, told};
@@ -14,6 +15,7 @@ on_every_engine! {
         let top_up = json!({ "amount": "367.00", "currency": "USD" });
         let top_up = till.post(&format!("/v1/customers/{ada}/top_up"), top_up).await.ok(201);
         till.simulate(&id(&top_up), json!({})).await;
+        looked(&till, &ada).await;
         let daily = plan(&till, json!({ "amount": "1.00", "interval": "day" })).await;
         let weekly = plan(&till, json!({ "interval": "week", "trial_days": 7, "grace_days": 2, "max_attempts": 2 })).await;
         let monthly = plan(&till, json!({ "billing_timezone": "America/New_York" })).await;
