@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -38,11 +39,10 @@ impl Cluster {
     }
 
     fn at(bin: PathBuf, folder: PathBuf) -> Cluster {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Cluster {
             bin,
             folder,
-            port: free.local_addr().unwrap().port(),
+            port: port_to_come_back_to(),
         }
     }
 
@@ -121,6 +121,16 @@ impl Cluster {
         command.args(arguments).current_dir(folder);
         command
     }
+}
+
+/// A port below those that the system gives to whoever asks for any: it is still free when the server is started again. Each test
+/// is a process, and has ten of its own.
+fn port_to_come_back_to() -> u16 {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let first = 20_000 + 10 * u16::try_from(std::process::id() % 1_200).unwrap();
+    let mut ports = (0..10).map(|_| first + TAKEN.fetch_add(1, Ordering::Relaxed));
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).expect("a free port")
 }
 
 impl Drop for Cluster {
