@@ -161,7 +161,7 @@ pub struct Claim {
     /// What nobody else is given while this pays it, and the id of the first entry about that: ids grow with time.
     pub own: Vec<(String, Units)>,
     pub own_since: Option<String>,
-    /// It has its own, to which nobody has a better right, and keeps it although that may not pay the period.
+    /// It keeps its own, whether or not that pays the period: nobody has a better right to it.
     pub keeps: bool,
     /// When what it is for ended: nothing that was first seen after that pays for it.
     pub ended_at: Option<i64>,

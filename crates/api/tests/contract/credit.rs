@@ -25,8 +25,8 @@ pub async fn top_up(till: &Till, customer: &str, amount: &str, asset: &str) -> S
     invoice
 }
 
-/// Once a worker has looked at what the customer's credit pays for. For who subscribes in that very moment, credit pays the days
-/// ahead when the worker is done, and not at once.
+/// Waits until a worker has shared the customer's credit. On PostgreSQL a request does not wait for a worker that has begun with
+/// that, and the days ahead are paid a moment later.
 pub async fn looked(till: &Till, customer: &str) {
     let (scope, kind) = (till.scope(), TimerKind::ShareCredit);
     until("the credit is looked at", || async {

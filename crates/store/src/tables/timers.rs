@@ -170,9 +170,12 @@ pub async fn due_for(
     q.all(&sql, &args).await
 }
 
-/// An invoice of the customer's, for `$3`.
-const OF_CUSTOMER: &str = "EXISTS (SELECT 1 FROM invoices i WHERE i.account = timers.account AND i.mode = timers.mode \
-     AND i.id = timers.subject AND i.customer = $3)";
+/// Which timers are about a customer's (`$3`) credit, charges and subscriptions.
+const SHARES: &str = "(kind = 'share_credit' AND subject = $3)";
+const RESOLVES: &str = "(kind = 'resolve_charge' AND EXISTS (SELECT 1 FROM invoices i WHERE i.account = timers.account \
+     AND i.mode = timers.mode AND i.id = timers.subject AND i.customer = $3))";
+const STEPS: &str = "(kind = 'step_subscription' AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2))";
+const IS_DUE: &str = "due_at <= $4 AND retry_at IS NULL";
 
 /// Whether something is due to be looked at that may change what this customer is charged for, or what credit it has.
 pub async fn has_looks_due(
@@ -181,13 +184,8 @@ pub async fn has_looks_due(
     customer: &str,
     now: i64,
 ) -> Result<bool, StoreError> {
-    let sql = format!(
-        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL \
-         AND ((kind = '{}' AND subject = $3) OR (kind = '{}' AND {OF_CUSTOMER})) LIMIT 1",
-        TimerKind::ShareCredit.as_str(),
-        TimerKind::ResolveCharge.as_str(),
-    );
-    has_any(q, &sql, scope, customer, now).await
+    let looks = format!("{IS_DUE} AND ({SHARES} OR {RESOLVES})");
+    has_any(q, &looks, scope, customer, now).await
 }
 
 /// The same for invoices alone.
@@ -197,42 +195,34 @@ pub async fn has_resolves_due(
     customer: &str,
     now: i64,
 ) -> Result<bool, StoreError> {
-    let sql = format!(
-        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL \
-         AND kind = '{}' AND {OF_CUSTOMER} LIMIT 1",
-        TimerKind::ResolveCharge.as_str(),
-    );
-    has_any(q, &sql, scope, customer, now).await
+    let resolves = format!("{IS_DUE} AND {RESOLVES}");
+    has_any(q, &resolves, scope, customer, now).await
 }
 
-async fn has_any(
-    q: &mut impl Queries,
-    sql: &str,
-    scope: &Scope,
-    customer: &str,
-    now: i64,
-) -> Result<bool, StoreError> {
-    let args = vals![&scope.account, scope.mode.as_str(), customer, now];
-    let found: Option<(String,)> = q.one(sql, &args).await?;
-    Ok(found.is_some())
-}
-
-/// Whether nothing is waiting to be looked at about a customer's subscriptions and credit. What another server has found out
-/// by a later clock counts, and so does what was put back: it waits all the same.
+/// Whether no timer about a customer's subscriptions and credit is left to run now. Looks that another server has set by a later
+/// clock are left, and so is what failed and is tried again.
 pub async fn is_at_rest(
     q: &mut impl Queries,
     scope: &Scope,
     customer: &str,
     now: i64,
 ) -> Result<bool, StoreError> {
-    let sql = format!(
-        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND ((kind = '{}' AND subject = $3) OR (kind = '{}' AND {OF_CUSTOMER}) \
-         OR (kind = '{}' AND due_at <= $4 AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2))) LIMIT 1",
-        TimerKind::ShareCredit.as_str(),
-        TimerKind::ResolveCharge.as_str(),
-        TimerKind::StepSubscription.as_str(),
-    );
-    Ok(!has_any(q, &sql, scope, customer, now).await?)
+    let left = format!("({SHARES} OR {RESOLVES} OR (due_at <= $4 AND {STEPS}))");
+    Ok(!has_any(q, &left, scope, customer, now).await?)
+}
+
+async fn has_any(
+    q: &mut impl Queries,
+    which: &str,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let sql =
+        format!("SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND {which} LIMIT 1");
+    let args = vals![&scope.account, scope.mode.as_str(), customer, now];
+    let found: Option<(String,)> = q.one(&sql, &args).await?;
+    Ok(found.is_some())
 }
 
 /// What is due to be looked at about a customer's subscriptions and credit, the first first; without what was put back.
@@ -243,12 +233,8 @@ pub async fn due_of_customer(
     now: i64,
 ) -> Result<Vec<Due>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL AND ( \
-         (kind = '{}' AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2)) \
-         OR (kind = '{}' AND {OF_CUSTOMER}) OR (kind = '{}' AND subject = $3)) ORDER BY due_at, kind, subject",
-        TimerKind::StepSubscription.as_str(),
-        TimerKind::ResolveCharge.as_str(),
-        TimerKind::ShareCredit.as_str(),
+        "SELECT {COLUMNS} FROM timers WHERE account = $1 AND mode = $2 AND {IS_DUE} AND ({SHARES} OR {RESOLVES} OR {STEPS}) \
+         ORDER BY due_at, kind, subject"
     );
     let args = vals![&scope.account, scope.mode.as_str(), customer, now];
     q.all(&sql, &args).await
