@@ -47,6 +47,13 @@ impl Value {
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }
+
+    /// Without what is less than the currency's smallest amount.
+    pub fn in_whole_minor(&self, currency: Currency) -> Value {
+        let minor = ten(currency.decimals());
+        let whole = (&self.0 * &minor).floor().to_integer();
+        Value(BigRational::new(whole, minor))
+    }
 }
 
 /// What a price takes of credit, and what that leaves to be paid.

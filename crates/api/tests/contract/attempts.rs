@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::credit::{assert_conserved, credit, due, top_up, undo};
+use crate::credit::{assert_conserved, credit, due, looked, top_up, undo};
 use crate::harness::{BASE, BTC, Till, id, text, until};
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{DAY_S, act, begin, look, pay, plan, subscribe, to};
@@ -206,6 +206,7 @@ on_every_engine! {
         let (till, customer) = begin(&world).await;
         let first = top_up(&till, &customer, "10.00", BASE).await;
         let plan = plan(&till, json!({ "trial_days": 1 })).await;
+        looked(&till, &customer).await;
         let made = subscribe(&till, &customer, &plan).await;
         let invoice = text(&made["latest_invoice"]);
         assert_eq!(pay(&till, &made).await["current_period_end"], "2095-03-01T12:00:00Z");

@@ -513,4 +513,158 @@ on_every_engine! {
             }
         }
     }
+
+    async fn credit_that_stood_in_for_a_payment_is_given_back_when_that_is_back(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        // L: most of what was paid leaves the chain, l: it is there again, S: the small rest leaves.
+        for order in ["S", "LlS", "LSl", "SLl"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            for amount in ["9.50", "0.50"] {
+                till.simulate(&invoice, json!({ "amount": amount })).await;
+            }
+            let paid = till.payments_of(&invoice).await;
+            let (small, large) = (paid[0].clone(), paid[1].clone());
+            top_up(&till, &customer, "20.00", BASE).await;
+            for fact in order.chars() {
+                match fact {
+                    'L' => reverse(&till, &large).await,
+                    'S' => reverse(&till, &small).await,
+                    _ => comes_back(&till, &invoice).await,
+                }
+                till.advance(1).await;
+            }
+            assert_eq!(till.retrieve(&invoice).await["status"], "paid", "{order}");
+            let stood = stands(&till, &made).await;
+            seen.push(json!([order, stood["status"], stood["open"], stood["credit"][0]["amount"]]));
+            assert_conserved(&till).await;
+        }
+        for seen in seen {
+            assert_eq!(seen, json!([seen[0], "active", [], "19.50"]), "credit pays what is missing and no more");
+        }
+    }
+
+    async fn a_paused_subscription_has_its_own_credit_again_when_that_is_back(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        for is_looked_at in [false, true] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let top_up = top_up(&till, &customer, "4.00", BASE).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            for amount in ["2", "4"] {
+                till.simulate(&invoice, json!({ "amount": amount })).await;
+            }
+            act(&till, &made, "pause", json!({})).await;
+            reverse(&till, &till.payments_of(&invoice).await[0]).await;
+            reverse(&till, &till.payments_of(&top_up).await[0]).await;
+            if is_looked_at {
+                till.advance(1).await;
+            }
+            comes_back(&till, &top_up).await;
+            till.advance(1).await;
+            assert_eq!(credit(&till, &customer).await, json!([]), "it is set aside for what it was set aside for before");
+            act(&till, &made, "resume", json!({})).await;
+            till.advance(1).await;
+            let stood = stands(&till, &made).await;
+            seen.push(json!([stood["status"], stood["open"], stood["credit"], balances(&till).await]));
+            assert_conserved(&till).await;
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(seen[0][1][0][2]["amount"], "4.00");
+    }
+
+    async fn an_attempt_that_made_room_at_once_takes_no_time_from_the_next_one(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        // P and Q: what paid the first and the second week leaves the chain, C: the credit that pays the first one meanwhile.
+        for order in ["CPQ", "PQC", "PCQ"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 1, "max_attempts": 4 })).await;
+            let (made, payments) = two_weeks(&till, &plan, [ByInvoice, ByInvoice]).await;
+            let customer = text(&made["customer"]);
+            let top_up = top_up(&till, &customer, "10.00", BASE).await;
+            till.advance(4 * DAY_S).await;
+            for fact in order.chars() {
+                match fact {
+                    'P' => reverse(&till, &payments[0]).await,
+                    'Q' => reverse(&till, &payments[1]).await,
+                    _ => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                }
+                till.advance(1).await;
+            }
+            // What the pause cancels is forgiven: the second week is what is asked for after it.
+            act(&till, &made, "pause", json!({})).await;
+            till.advance(3 * DAY_S).await;
+            act(&till, &made, "resume", json!({})).await;
+            till.advance(2 * DAY_S).await;
+            let stood = stands(&till, &made).await;
+            seen.push(json!([stood["status"], stood["attempt"], stood["open"], stood["credit"]]));
+            assert_conserved(&till).await;
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(seen[0], seen[2]);
+    }
+
+    async fn of_two_weeks_that_are_owed_at_once_only_the_first_is_asked_for(world: World) {
+        let (till, _) = begin(&world).await;
+        for order in [[0, 1], [1, 0]] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 3 })).await;
+            let (made, payments) = two_weeks(&till, &plan, [ByInvoice, ByInvoice]).await;
+            // Nobody looks in between.
+            for week in order {
+                reverse(&till, &payments[week]).await;
+            }
+            till.advance(1).await;
+            let first = text(&payments[0]["invoice"]);
+            assert_eq!(payable(&till, &made).await, [first], "{order:?}");
+            assert_conserved(&till).await;
+        }
+    }
+
+    async fn a_paused_subscription_s_period_is_not_paid_with_a_part_of_its_price(world: World) {
+        let (till, _) = begin(&world).await;
+        // T: the top-up that lowered the invoice leaves the chain and is missed, t: it is there again, R: all that was paid to the invoice
+        // is refunded.
+        for order in ["R", "TRt", "TtR", "RTt"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let top_up = top_up(&till, &customer, "4.00", BASE).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            for amount in ["2", "4"] {
+                till.simulate(&invoice, json!({ "amount": amount })).await;
+            }
+            act(&till, &made, "pause", json!({})).await;
+            reverse(&till, &till.payments_of(&invoice).await[0]).await;
+            till.advance(1).await;
+            for fact in order.chars() {
+                match fact {
+                    'T' => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                    't' => comes_back(&till, &top_up).await,
+                    _ => drop(refund(&till, &invoice, json!({ "amount": "2" })).await.ok(201)),
+                }
+                till.advance(1).await;
+            }
+            let stood = stands(&till, &made).await;
+            assert_eq!(stood["status"], "paused", "{order}");
+            act(&till, &made, "resume", json!({})).await;
+            till.advance(1).await;
+            assert_ne!(stands(&till, &made).await["open"], json!([]), "{order}: the price is not paid");
+            assert_conserved(&till).await;
+        }
+    }
 }

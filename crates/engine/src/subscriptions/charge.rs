@@ -23,6 +23,9 @@ use crate::outbox;
 use crate::settlement::follow::period::{PeriodAttempts, grace_end, made, renew, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 
+/// An invoice that was open for less than this is one that nobody could have paid.
+const MOMENT_MS: i64 = 60_000;
+
 /// Why a period is charged: somebody asked and waits for the invoice, or it fell due and the customer gets a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
@@ -118,6 +121,29 @@ pub(super) async fn charge(
     }
 }
 
+/// These attempts without those whose invoice made room for another before anybody could pay it: they came and went while several
+/// facts were looked at, in whatever order, and nobody's time began with them.
+async fn without_momentary(tx: &mut Tx, made: Vec<ChargeRow>) -> Result<Vec<ChargeRow>, Fail> {
+    let may_be = |it: &ChargeRow| it.state.may_count_again() && !it.was_paid;
+    let ids = made.iter().filter(|it| may_be(it));
+    let ids = ids.filter_map(|it| Some((&it.scope, it.invoice.as_deref()?)));
+    let ids: Vec<(&Scope, &str)> = ids.collect();
+    if ids.is_empty() {
+        return Ok(made);
+    }
+    let found = till_store::invoices::find_many(tx, &ids).await?;
+    let is_momentary = |it: &ChargeRow| {
+        let invoice = found
+            .iter()
+            .find(|invoice| it.invoice.as_deref() == Some(&*invoice.id));
+        let cancelled_at = invoice.and_then(|invoice| invoice.cancelled_at);
+        cancelled_at.is_some_and(|at| at.saturating_sub(it.created_at) < MOMENT_MS)
+    };
+    let mut left = made.clone();
+    left.retain(|it| !(may_be(it) && is_momentary(it)));
+    Ok(left)
+}
+
 /// The next attempt at a period, open and without an invoice, and its time limits.
 async fn attempt(
     tx: &mut Tx,
@@ -127,6 +153,7 @@ async fn attempt(
 ) -> Result<(ChargeRow, Until), Fail> {
     let (scope, row, plan) = (&context.scope, &locked.row, &locked.plan);
     let before = subscriptions::charges_of_period(tx, scope, &row.id, period).await?;
+    let before = without_momentary(tx, before).await?;
     let (period_start, period_end) = bounds(tx, row, plan, period).await?;
     let before = made(row, &before, period_start);
     let made = before.attempts.min(plan.max_attempts.saturating_sub(1));

@@ -419,11 +419,20 @@ impl Payer<'_> {
             }
             _ => false,
         };
-        let is_open = kind == Kind::PaidTo && charge.state != ChargeState::Paid;
+        // While nobody is charged, what credit would pay is not what the price asks for.
+        let is_open =
+            kind == Kind::PaidTo && charge.state != ChargeState::Paid && self.is_charging();
         let asks_for_all =
             |it: &InvoiceRow| asks_for_all(&it.options, it.status, it.summary.remaining.as_ref());
         let has_nothing = |it: &InvoiceRow| owes_a_refund(it) || asks_for_all(it);
         let is_refunded = is_open && invoice.as_ref().is_some_and(has_nothing);
+        let is_overpaid = invoice
+            .as_ref()
+            .is_some_and(|it| kind == Kind::PaidTo && it.status == InvoiceStatus::Overpaid);
+        let stands_in = match is_overpaid && !self.is_undisturbed {
+            true => self.stand_in(tx, &charge, (&entries, &own)).await?,
+            false => Value::zero(),
+        };
         let takes = self.takes(kind, &charge);
         // An invoice tolerates what it was made with, whatever the merchant has set since.
         let tolerance_bps = invoice
@@ -438,7 +447,9 @@ impl Payer<'_> {
             period: charge.period,
             asked,
             currency: self.plan.currency,
-            wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
+            wanted: self
+                .wanted(kind, (&charge, invoice.as_ref()), (&entries, &own))
+                .less(&stands_in),
             charge: Some(charge),
             kind,
             may_be_paid_again,
@@ -451,6 +462,29 @@ impl Payer<'_> {
             terms,
             ended_at: row.cancelled_at,
         })
+    }
+
+    /// How much of an overpaid invoice's credit stands in for payments that are back by now: what payers sent counts first. The
+    /// credit that its attempt was made with stays with it, and what was beyond the price then is the payer's.
+    async fn stand_in(
+        &self,
+        tx: &mut Tx,
+        charge: &ChargeRow,
+        (entries, own): (&[CreditRow], &[CreditRow]),
+    ) -> Result<Value, Fail> {
+        let beyond_own = worth(entries).less(&worth(own));
+        let Some(invoice) = charge.invoice.as_deref().filter(|_| !beyond_own.is_zero()) else {
+            return Ok(Value::zero());
+        };
+        let payments = till_store::payments::of_invoice(tx, &charge.scope, invoice).await?;
+        let excess = payments.iter().filter_map(|payment| {
+            let asset = Registry::builtin().asset(&payment.asset)?;
+            let is_at_par = asset.currency.as_deref() == Some(self.plan.currency.code());
+            is_at_par.then(|| Value::of(payment.position.overpaid, asset.decimals))
+        });
+        let excess = excess.fold(Value::zero(), |sum, it| sum.plus(&it));
+        // What is less than the currency's smallest amount may be a suffix, or what rounding left.
+        Ok(beyond_own.min(excess.in_whole_minor(self.plan.currency)))
     }
 
     /// How an attempt takes other credit than its own, if credit pays its period in full or not at all.
@@ -485,6 +519,11 @@ impl Payer<'_> {
                 if invoice.status == InvoiceStatus::PartiallyPaid && self.is_charging() =>
             {
                 had.plus(&remaining(invoice))
+            }
+            // Nobody is charged, and what it was made with is its own all the same.
+            (Kind::PaidTo, Some(invoice)) if invoice.status == InvoiceStatus::PartiallyPaid => {
+                let needed = had.plus(&remaining(invoice));
+                worth(own).max(had).min(needed)
             }
             (Kind::PaidTo, Some(invoice)) if owes_a_refund(invoice) && self.is_charging() => {
                 self.price()

@@ -320,10 +320,12 @@ impl Locked {
         let is_over = |status| matches!(status, InvoiceStatus::Cancelled | InvoiceStatus::Expired);
         match held {
             Some(mut held) if !is_over(held.invoice.is.status) => {
-                if *has < lowered(&held.invoice.is) {
+                let has_risen = *has < lowered(&held.invoice.is);
+                ask_for_the_rest(&mut held.invoice.is, has);
+                // One that is paid all the same takes nothing more.
+                if has_risen && !held.assess(held.moment(context)).is_covered {
                     held.invoice.is.takes_until = Some(self.more_time(context, attempt));
                 }
-                ask_for_the_rest(&mut held.invoice.is, has);
                 self.settle(tx, context, held).await.map(drop)
             }
             _ => Ok(()),

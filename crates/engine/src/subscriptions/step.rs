@@ -58,7 +58,10 @@ pub(super) async fn catch_up(
 ) -> Result<SubscriptionRow, Fail> {
     let mut later = None;
     for _ in 0..AT_ONCE_MAX {
-        locked.stop_what_is_not_due(tx, context).await?;
+        // What is held does not fit any more: another step looks at the attempt with its invoice.
+        if !locked.is_stale {
+            locked.stop_what_is_not_due(tx, context).await?;
+        }
         if locked.is_stale {
             later = Some(context.now);
             break;

@@ -138,7 +138,8 @@ pub async fn find_many(
     q.look_up(&by_id, &keys).await
 }
 
-/// Ids of the customer's top-ups, and of those invoices of its subscriptions that are not closed.
+/// Ids of the customer's top-ups, and of those invoices of its subscriptions that are not closed, or that credit may be returned from
+/// because they are overpaid.
 pub async fn unsettled_of(
     q: &mut impl Queries,
     scope: &Scope,
@@ -147,7 +148,8 @@ pub async fn unsettled_of(
     let sql = "SELECT id FROM invoices WHERE customer = $3 AND subscription IS NULL AND account = $1 AND mode = $2 \
          UNION ALL SELECT i.id FROM subscriptions s JOIN subscription_charges c ON c.account = s.account AND c.mode = s.mode \
          AND c.subscription = s.id JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
-         WHERE s.customer = $3 AND s.account = $1 AND s.mode = $2 AND i.closed_at IS NULL";
+         WHERE s.customer = $3 AND s.account = $1 AND s.mode = $2 \
+         AND (i.closed_at IS NULL OR i.status = 'overpaid')";
     let args = vals![&scope.account, scope.mode.as_str(), customer];
     let found: Vec<(String,)> = q.all(sql, &args).await?;
     Ok(found.into_iter().map(|(id,)| id).collect())
