@@ -53,6 +53,10 @@ enum Fault {
     PausePrimary,
     /// The primary's PostgreSQL dies alone.
     CrashPrimary,
+    /// The primary's network is gone: packets get no answer, and it does not know that another leads.
+    CutPrimary,
+    /// Nothing fits on the primary's disk any more.
+    FillDisk,
     /// Nobody can say who leads for a moment.
     RestartEtcd,
     RestartPooler,
@@ -60,10 +64,12 @@ enum Fault {
 }
 
 impl Fault {
-    const ALL: [Fault; 6] = [
+    const ALL: [Fault; 8] = [
         Fault::KillPrimary,
         Fault::PausePrimary,
         Fault::CrashPrimary,
+        Fault::CutPrimary,
+        Fault::FillDisk,
         Fault::RestartEtcd,
         Fault::RestartPooler,
         Fault::KillServer,
@@ -74,6 +80,8 @@ impl Fault {
             Fault::KillPrimary => "kill-primary",
             Fault::PausePrimary => "pause-primary",
             Fault::CrashPrimary => "crash-primary",
+            Fault::CutPrimary => "cut-primary",
+            Fault::FillDisk => "fill-disk",
             Fault::RestartEtcd => "restart-etcd",
             Fault::RestartPooler => "restart-pooler",
             Fault::KillServer => "kill-till",
@@ -83,18 +91,10 @@ impl Fault {
     /// Breaks something and mends it again.
     async fn happen(self, cluster: &Cluster, servers: &mut Servers, number: usize) -> Res<()> {
         match self {
-            Fault::KillPrimary => {
-                let node = cluster.primary()?;
-                cluster.act("kill", &node)?;
-                tokio::time::sleep(AWAY).await;
-                cluster.act("start", &node)?;
-            }
-            Fault::PausePrimary => {
-                let node = cluster.primary()?;
-                cluster.act("pause", &node)?;
-                tokio::time::sleep(AWAY).await;
-                cluster.act("resume", &node)?;
-            }
+            Fault::KillPrimary => for_a_while(cluster, "kill", "start").await?,
+            Fault::PausePrimary => for_a_while(cluster, "pause", "resume").await?,
+            Fault::CutPrimary => for_a_while(cluster, "cut", "join").await?,
+            Fault::FillDisk => for_a_while(cluster, "fill", "free").await?,
             Fault::CrashPrimary => cluster.act("crash", &cluster.primary()?)?,
             Fault::RestartEtcd => cluster.act("restart-etcd", "")?,
             Fault::RestartPooler => cluster.act("restart-pooler", "")?,
@@ -107,6 +107,14 @@ impl Fault {
         }
         cluster.wait()
     }
+}
+
+/// Breaks the primary, and mends it when another leads.
+async fn for_a_while(cluster: &Cluster, breaks: &str, mends: &str) -> Res<()> {
+    let node = cluster.primary()?;
+    cluster.act(breaks, &node)?;
+    tokio::time::sleep(AWAY).await;
+    cluster.act(mends, &node)
 }
 
 fn main() -> ExitCode {
@@ -150,11 +158,14 @@ async fn run() -> Res<bool> {
     };
     let only = std::env::var("CHAOS_ONLY").unwrap_or_default();
     let wanted = |fault: &Fault| only.is_empty() || only.split(',').any(|it| it == fault.name());
-    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(wanted).collect();
-    if faults.is_empty() {
-        return Err(format!("CHAOS_ONLY={only} names no fault").into());
-    }
     let cluster = Cluster::from_env()?;
+    let is_possible =
+        |fault: &Fault| cluster.is_apart || !matches!(fault, Fault::CutPrimary | Fault::FillDisk);
+    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(wanted).collect();
+    let faults: Vec<Fault> = faults.into_iter().filter(is_possible).collect();
+    if faults.is_empty() {
+        return Err(format!("CHAOS_ONLY={only} names no fault that is possible here").into());
+    }
     let ledger = Arc::new(Ledger::default());
     let hooks = receiver::start(Arc::clone(&ledger)).await?;
     let mut servers = Servers::start_all(&cluster).await?;

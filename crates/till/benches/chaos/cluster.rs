@@ -10,6 +10,8 @@ pub struct Cluster {
     pub pooled: String,
     /// The three servers themselves.
     pub servers: String,
+    /// Each PostgreSQL has a network and a disk of its own, which only root can give it.
+    pub is_apart: bool,
     script: PathBuf,
 }
 
@@ -22,6 +24,7 @@ impl Cluster {
         Ok(Cluster {
             pooled: named("TILL_TEST_CLUSTER")?,
             servers: named("TILL_TEST_CLUSTER_SERVERS")?,
+            is_apart: named("TILL_TEST_CLUSTER_APART")? == "1",
             script: root.join("../../scripts/with-cluster"),
         })
     }
