@@ -191,6 +191,7 @@ pub fn engine_config(
     Ok(EngineConfig {
         public_url: urls.public.clone(),
         checkout_url: urls.checkout.clone(),
+        shard: config.server.shard.clone(),
         live_mode: config.server.live_mode,
         demo: purpose == Purpose::Demo,
         allow_private_webhooks: config.webhooks.allow_private_addresses,

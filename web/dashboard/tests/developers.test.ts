@@ -31,6 +31,7 @@ test('nothing that was typed leaves its quotes', () => {
 test('only a secret test key stands in a command, and only in test mode', () => {
   const key = 'till_test_sk_abc123'
   expect(isTestKey(key)).toBe(true)
+  expect(isTestKey('till_test_sk_b_0123abcd')).toBe(true)
   expect(curl(API, call('list_invoices'), {}, key, 'test')).toContain(key)
   expect(curl(API, call('list_invoices'), {}, key, 'live')).not.toContain(key)
   for (const other of ['till_live_sk_abc123', 'till_test_pk_abc', "till_test_sk_'; rm", '']) {

@@ -25,6 +25,8 @@ use till_watch::{Nodes, Watching};
 pub struct EngineConfig {
     pub public_url: String,
     pub checkout_url: String,
+    /// Which of several installations behind one address this is.
+    pub shard: Option<String>,
     pub live_mode: bool,
     /// The demo server answers some calls of the test helper with codes of its own.
     pub demo: bool,
@@ -53,6 +55,16 @@ pub struct EngineConfig {
     pub final_depths: BTreeMap<String, FinalDepths>,
     pub limits: EngineLimits,
     pub dashboard: DashboardConfig,
+}
+
+impl EngineConfig {
+    /// A credential that is made here, beginning with the shard's name: a router can read from it where it belongs.
+    pub fn with_shard(&self, random: &str) -> String {
+        match &self.shard {
+            Some(shard) => format!("{shard}_{random}"),
+            None => random.to_owned(),
+        }
+    }
 }
 
 /// Who may come to the dashboard, where it is, and how long things take there.

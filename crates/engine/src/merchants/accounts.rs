@@ -217,7 +217,8 @@ pub async fn make_key(
     by: Option<(Option<&str>, &str)>,
 ) -> Result<MadeKey, Fail> {
     let random = id::token(&engine.ids.random::<32>());
-    let key = format!("till_{}_{}_{random}", scope.mode.as_str(), kind.short());
+    let own = engine.config.with_shard(&random);
+    let key = format!("till_{}_{}_{own}", scope.mode.as_str(), kind.short());
     let id = engine.ids.make(IdKind::ApiKey);
     let hint = format!(
         "{}…{}",

@@ -205,7 +205,8 @@ fn new_row(
 ) -> Result<RefundRow, Refusal> {
     let engine = context.engine;
     let id = engine.ids.make(IdKind::Refund);
-    let token = id::token(&engine.ids.random::<TOKEN_BYTES>());
+    let random = id::token(&engine.ids.random::<TOKEN_BYTES>());
+    let token = engine.config.with_shard(&random);
     let purpose = token_purpose(&context.scope, &id);
     Ok(RefundRow {
         scope: context.scope.clone(),

@@ -45,6 +45,7 @@ impl World {
         let config = EngineConfig {
             public_url: "https://pay.example".into(),
             checkout_url: "https://pay.example".into(),
+            shard: None,
             live_mode: false,
             demo: false,
             allow_private_webhooks: false,

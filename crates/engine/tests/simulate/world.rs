@@ -317,6 +317,7 @@ fn engine(
     let config = EngineConfig {
         public_url: "https://till.example.com".into(),
         checkout_url: "https://pay.example.com".into(),
+        shard: None,
         live_mode: true,
         demo: false,
         allow_private_webhooks: false,

@@ -190,6 +190,7 @@ fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64, credit_at: BTreeMap<String,
     let config = EngineConfig {
         public_url: "https://pay.example".into(),
         checkout_url: "https://pay.example".into(),
+        shard: None,
         live_mode: false,
         demo: false,
         allow_private_webhooks: false,

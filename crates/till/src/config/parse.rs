@@ -75,6 +75,14 @@ pub(super) fn publisher(text: &str) -> Result<String, &'static str> {
     }
 }
 
+pub(super) fn shard(text: &str) -> Result<String, &'static str> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    match (1..=8).contains(&text.len()) && text.bytes().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("must be one to eight small letters and digits"),
+    }
+}
+
 pub(super) fn smtp_url(text: &str) -> Result<String, &'static str> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "smtp" | "smtps") && url.has_host() => {

@@ -9,7 +9,7 @@ use till_core::limits::LINK_OPEN_INVOICES_MAX;
 
 use super::parse::{
     client_address, credit_at, database_url, endpoint, figure, listen, log_format, log_level, path,
-    proxy, publisher, replica_url, sender, signup, smtp_url, web_url,
+    proxy, publisher, replica_url, sender, shard, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
 use super::values::{
@@ -51,6 +51,9 @@ section! {
         checkout_url: Option<String> = optional(web_url),
         /// Where error messages send developers. By default `/docs` below `server.public_url`.
         docs_url: Option<String> = optional(web_url),
+        /// This installation's name where several share one address: one to eight small letters and digits. Keys and claim tokens that are made
+        /// here begin with it, and a router sends each request to its installation by that.
+        shard: Option<String> = optional(shard),
         /// Whether real money is taken. Without it live keys are answered with `livemode_disabled`.
         live_mode: bool = flag(false),
         /// The server's certificate, in PEM form, with those that lead to a known authority. With it and `server.tls_key` the server

@@ -54,6 +54,7 @@ fn without_anything_the_documented_defaults_apply() {
             public_url: None,
             checkout_url: None,
             docs_url: None,
+            shard: None,
             live_mode: false,
             tls_certificate: None,
             tls_key: None,
@@ -149,6 +150,7 @@ listen = "0.0.0.0:80"
 public_url = "https://pay.example.com/"
 checkout_url = "https://checkout.example.com"
 docs_url = "https://docs.example.com/till/"
+shard = "b"
 live_mode = true
 [database]
 url = "postgres://till:hunter2@db/till"
@@ -201,6 +203,7 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("server.public_url", "https://pay.example.com/"),
     ("server.checkout_url", "https://checkout.example.com"),
     ("server.docs_url", "https://docs.example.com/till/"),
+    ("server.shard", "b"),
     ("server.live_mode", "true"),
     ("database.url", "postgres://till:hunter2@db/till"),
     (

@@ -11,6 +11,7 @@ mod live;
 mod outage;
 mod people;
 mod replicas;
+mod shards;
 mod tls;
 mod told;
 

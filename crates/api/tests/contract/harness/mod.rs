@@ -253,6 +253,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
     let config = EngineConfig {
         public_url: base.to_owned(),
         checkout_url: format!("{base}/checkout"),
+        shard: None,
         live_mode: setup.live_mode,
         demo: setup.demo,
         allow_private_webhooks: setup.url_policy == UrlPolicy::PrivateAllowed,

@@ -21,7 +21,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
         "",
         &[],
         &set(&["server.port=80"]),
-        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode, tls_certificate, tls_key, drain_s, slow_reader_s",
+        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, shard, live_mode, tls_certificate, tls_key, drain_s, slow_reader_s",
     );
 }
 
@@ -140,6 +140,10 @@ fn every_value_is_checked_and_the_error_says_where_and_how() {
     check("server.public_url", "ftp://pay.example.com", web);
     check("server.checkout_url", "https://pay.example.com?a=b", web);
     check("server.docs_url", "https://me@pay.example.com", web);
+    for name in ["B", "b_", "ninechars", "ä"] {
+        let problem = "must be one to eight small letters and digits";
+        check("server.shard", name, problem);
+    }
     check("server.live_mode", "yes", "must be true or false");
     let database = "must be sqlite:PATH, sqlite::memory: or postgres://…";
     check("database.url", "mysql://secret@db", database);

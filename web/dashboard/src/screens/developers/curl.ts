@@ -34,7 +34,7 @@ export function fieldsOf(call: Call): string[] {
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** A secret test key, and nothing else: a live key is never put into a command that is shown. */
-export const isTestKey = (text: string) => /^till_test_sk_[0-9a-z]+$/.test(text)
+export const isTestKey = (text: string) => /^till_test_sk_[0-9a-z_]+$/.test(text)
 
 /** The command; the key is a variable of the shell unless a test key was typed. */
 export function curl(api: string, call: Call, values: Record<string, string>, key: string, mode: Mode): string {
