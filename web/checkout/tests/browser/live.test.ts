@@ -30,7 +30,9 @@ const refusing = (status: number) => (route: Route) =>
 
 test.each([503, 429, 404, 401])('news that cannot be fetched (%i) takes the address away, and is asked for until it comes', async (status) => {
   const made = await shop.invoice([BASE])
-  const { page, context, close } = await visit(at(made.id))
+  const { page, context, close } = await visit('about:blank')
+  await page.clock.install()
+  await page.goto(at(made.id))
   await page.locator('.addr').waitFor()
   await context.route(INVOICE, refusing(status))
   await shop.call('POST', `/v1/invoices/${made.id}/cancel`)
@@ -39,7 +41,8 @@ test.each([503, 429, 404, 401])('news that cannot be fetched (%i) takes the addr
   expect(await page.locator('.addr, .tile').count()).toBe(0)
   if (status === 503) await look(page, 'unsure')
   await context.unroute(INVOICE)
-  // The stream has said it once and says it no more.
+  // The stream has said it once and says it no more; the page asks again after half a minute at most.
+  await page.clock.runFor(retryMs(99, 0))
   await heading(page, 'Cancelled').waitFor()
   expect(await page.getByText('Connection lost.').count()).toBe(0)
   await close()
