@@ -31,6 +31,10 @@ use settings::number;
 use tape::Tape;
 use world::{Check, World};
 
+/// As in the program. Most of a seed's time goes into small pieces of memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The tests share the seeds out among them, so that the runner can use every core.
 const SHARES: u64 = 4;
 const CHECK_ALL_EVERY: usize = 25;

@@ -41,7 +41,7 @@ fn run_all(seeds: impl IntoIterator<Item = Seed>, done: impl Fn(Seed, bool)) -> 
 /// Runs one test's share of the seeds that somebody asked for, says how far it has come, and at the end how it went.
 pub fn run_share(share: u64, of: u64, asked_for: &[Seed]) {
     progress().begin(asked_for.len(), of);
-    let seeds = asked_for.iter().filter(|it| it.number % of == share);
+    let seeds = asked_for.iter().filter(|it| it.share(of) == share);
     let count = |seed, fails| progress().count(seed, fails);
     let done = std::panic::catch_unwind(|| run_all(seeds.copied(), count));
     progress().end_share();

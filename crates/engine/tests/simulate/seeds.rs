@@ -78,6 +78,15 @@ pub struct Seed {
     pub number: u64,
 }
 
+impl Seed {
+    /// Which of so many shares it belongs to. Many things are decided by a number's remainder, and some of them take long: so
+    /// shares are dealt out by something else.
+    pub fn share(self, of: u64) -> u64 {
+        let mixed = self.number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) % of
+    }
+}
+
 /// The seeds that somebody asked for, in the families they asked for: a count, a range, or those that the commit draws.
 pub fn asked_for() -> Option<Vec<Seed>> {
     let text = setting("TILL_TEST_SEEDS")?;
@@ -215,4 +224,17 @@ fn a_commit_draws_sixteen_seeds_of_all_families_and_another_commit_others() {
         assert!(one.iter().any(|seed| seed.family == family));
     }
     assert!(one.iter().all(|seed| !other.contains(seed)));
+}
+
+#[test]
+fn seeds_of_each_remainder_are_dealt_to_all_shares() {
+    for remainder in 0..4 {
+        let mut dealt = [0; 4];
+        for turn in 0..250 {
+            let number = 41_000_000 + 4 * turn + remainder;
+            let family = Family::Subscriptions;
+            dealt[Seed { family, number }.share(4) as usize] += 1;
+        }
+        assert!(dealt.iter().all(|count| (50..=75).contains(count)), "{dealt:?}");
+    }
 }
