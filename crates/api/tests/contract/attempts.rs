@@ -12,13 +12,18 @@ pub async fn reverse(till: &Till, payment: &Value) {
     till.post(&path, json!({})).await.ok(200);
 }
 
-/// The invoice's first payment, which had left the chain, is in a block again.
+/// The invoice's first payment, which had left the chain, is in a final block again.
 pub async fn comes_back(till: &Till, invoice: &str) {
+    is_seen_again(till, invoice, "final").await;
+}
+
+/// The invoice's first payment, which had left the chain, is there again, so deep.
+pub async fn is_seen_again(till: &Till, invoice: &str, level: &str) {
     let tx_hash = text(&till.payments_of(invoice).await.last().unwrap()["tx_hash"]);
     let tx_hash = tx_hash.as_str();
     let scope = till.scope();
     let done = till.engine().unit(&scope, |tx, context| {
-        let raised = till_engine::test_mode::raise_payment(tx, context, invoice, tx_hash, "final");
+        let raised = till_engine::test_mode::raise_payment(tx, context, invoice, tx_hash, level);
         scoped_futures::ScopedFutureExt::scope_boxed(raised)
     });
     done.await.unwrap();

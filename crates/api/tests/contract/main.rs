@@ -9,6 +9,7 @@ mod assets;
 mod attempts;
 mod audit;
 mod auth;
+mod beside;
 mod branding;
 mod checkout;
 mod claims;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::attempts::{comes_back, payable, reverse};
+use crate::attempts::{comes_back, is_seen_again, payable, reverse};
 use crate::claims::{PAYER, claim};
 use crate::credit::{assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
@@ -157,6 +157,7 @@ on_every_engine! {
                 match fact {
                     'L' => reverse(&till, &large).await,
                     'S' => reverse(&till, &small).await,
+                    'i' => is_seen_again(&till, &invoice, "included").await,
                     _ => comes_back(&till, &invoice).await,
                 }
                 till.advance(1).await;
@@ -517,8 +518,8 @@ on_every_engine! {
     async fn credit_that_stood_in_for_a_payment_is_given_back_when_that_is_back(world: World) {
         let (till, _) = begin(&world).await;
         let mut seen = Vec::new();
-        // L: most of what was paid leaves the chain, l: it is there again, S: the small rest leaves.
-        for order in ["S", "LlS", "LSl", "SLl"] {
+        // L: most of what was paid leaves the chain, i: it is in a block again, l: it is final again, S: the small rest leaves.
+        for order in ["S", "LlS", "LSl", "SLl", "LilS", "LSil", "SLil"] {
             let till = till.another_account().await;
             to(&till, START).await;
             let plan = weekly(&till, json!({ "grace_days": 30 })).await;
@@ -535,6 +536,7 @@ on_every_engine! {
                 match fact {
                     'L' => reverse(&till, &large).await,
                     'S' => reverse(&till, &small).await,
+                    'i' => is_seen_again(&till, &invoice, "included").await,
                     _ => comes_back(&till, &invoice).await,
                 }
                 till.advance(1).await;

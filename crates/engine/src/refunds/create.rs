@@ -139,6 +139,15 @@ fn decide(held: &LockedInvoice, request: &NewRefund, now: i64) -> Result<(String
     let of = refundable(&sources, &asset);
     let others = other_excess(&sources, &asset);
     let units = refund_amount(of, &invoice.summary, &asset, amount, &others)?;
+    // Credit may have given back by now what a webhook told of as excess: who asks for that much would send back a part of the price.
+    let is_of_excess = request.reason == Some(RefundReason::Overpaid);
+    if is_of_excess && invoice.subscription.is_some() && units > of.excess {
+        let left = money::show(of.excess, decimals);
+        let message = format!(
+            "{left} {asset} of what was overpaid is left: the rest is the customer's credit again. Send no `amount` to refund what is left."
+        );
+        return Err(Refusal::new(Code::RefundExceedsReceived, message).param("amount"));
+    }
     Ok((asset, units))
 }
 

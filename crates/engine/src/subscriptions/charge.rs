@@ -49,15 +49,24 @@ pub(super) async fn bounds(
     Ok(rhythm(row, plan).period(period))
 }
 
-/// The invoice of an earlier attempt at the next period that somebody has paid to, or still may. It is resolved before
-/// the period is charged again.
+/// The invoice of the earliest attempt at the next period that somebody has paid to, or still may. It is resolved before the
+/// period is charged again.
 pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option<String>, Fail> {
     let (scope, id) = (&row.scope, &row.id);
     if row.charge.is_some() {
         return Ok(None);
     }
     let made = subscriptions::charges_of_period(tx, scope, id, row.next_period).await?;
-    Ok(waiting(tx, &made).await?.pop())
+    let waiting = waiting(tx, &made).await?;
+    let is_spare = |invoice: &String| {
+        let mut spare = made.iter().filter(|it| it.state == ChargeState::Spare);
+        spare.any(|it| it.invoice.as_ref() == Some(invoice))
+    };
+    // What was paid beside it counts when nothing of it does.
+    let first = waiting
+        .into_iter()
+        .min_by_key(|id| (is_spare(id), id.clone()));
+    Ok(first)
 }
 
 /// The invoices of these attempts that neither expired nor were cancelled, without the one that paid; and those of
@@ -265,8 +274,9 @@ struct Until {
 
 impl Until {
     /// The first attempt is open until the grace period ends, a later one for some days. None is open for less than the
-    /// lead time of a renewal, however late the server is. One in place of another that had been paid, and was withdrawn while
-    /// credit paid, ends when that would have ended (`ends_at`).
+    /// lead time of a renewal, however late the server is; one in place of another that was withdrawn is open no longer than that
+    /// would be. One in place of another that had been paid, and was withdrawn while credit paid, ends when that would have ended
+    /// (`ends_at`).
     fn of(
         context: &Context<'_>,
         locked: &Locked,
@@ -278,10 +288,12 @@ impl Until {
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
         let until = match made {
             0 => grace_end(plan, start),
-            // One in place of another that was withdrawn takes no longer than that would have.
             _ => before.tried_at.unwrap_or(now).saturating_add(attempt_ms),
         };
-        let expires_at = ends_at.unwrap_or(until.max(now.saturating_add(LEAD_MS)));
+        let begun = before.tried_at.map(|at| at.saturating_add(LEAD_MS));
+        let at_least = begun.filter(|end| *end > now);
+        let at_least = at_least.unwrap_or(now.saturating_add(LEAD_MS));
+        let expires_at = ends_at.unwrap_or(until.max(at_least));
         let more = i64::from(plan.max_attempts.saturating_sub(made + 1));
         Until {
             expires_at,

@@ -205,6 +205,24 @@ impl Purse {
         credit::find(&self.sources(at, currency), value)
     }
 
+    /// How much of a value could be drawn if these entries were returned before.
+    pub(super) fn find_after(
+        &self,
+        at: i64,
+        value: &Value,
+        currency: Currency,
+        returned: &[CreditRow],
+    ) -> Result<Value, Fail> {
+        let mut after = Purse {
+            held: self.held.clone(),
+            ..Purse::default()
+        };
+        for entry in returned {
+            after.put_in(entry)?;
+        }
+        Ok(after.find(at, value, currency).value)
+    }
+
     /// Shares what is left among these claims: what each of them gets.
     pub(super) fn share(&self, at: i64, claims: &[Claim], currency: Currency) -> Vec<FoundCredit> {
         credit::share(&self.sources(at, currency), claims)

@@ -8,6 +8,7 @@
 
 use till_core::event::EventType;
 use till_core::invoice::Status as InvoiceStatus;
+use till_core::scope::Scope;
 use till_core::subscription::{ChargeState, LEAD_MS};
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
@@ -99,7 +100,8 @@ impl Locked {
         let mut passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
         let other = passed.first().filter(|it| it.period == charge.period);
         let other = other.cloned();
-        if self.row.cancelled_at.is_some() && other.is_none() {
+        let is_ended = self.row.cancelled_at.is_some();
+        if is_ended && other.is_none() {
             self.give_back(context, aside)?;
             return self.leave(tx, context, charge, held).await;
         }
@@ -112,11 +114,15 @@ impl Locked {
         let counts = match &other {
             // Credit pays what nobody has paid: it makes room for who has paid, and pays the rest of it.
             Some(other) => {
-                let is_part = is_partly(context, &judged) && self.row.cancelled_at.is_none();
+                let is_part = is_partly(context, &judged) && !is_ended;
                 let is_paid_to = state == ChargeState::Paid || (is_part && !is_spent);
-                is_by_credit(other) && is_paid_to && has_something
+                // Nobody is asked for the rest after the end: who has not paid all with the credit that there is has paid nothing.
+                let is_enough =
+                    !is_ended || self.is_enough(context, &held, (&aside, &paid_with))?;
+                is_by_credit(other) && is_paid_to && has_something && is_enough
             }
             None if is_cancelled && has_rival && !has_something => false,
+            None if state != ChargeState::Paid && self.waits_before(tx, &charge).await? => false,
             None => !is_spent && (!has_rival || self.makes_room(context, &charge, state)),
         };
         if !counts {
@@ -181,6 +187,38 @@ impl Locked {
         }
     }
 
+    /// Whether the credit that lowered an invoice is there again once this is returned.
+    fn is_enough(
+        &self,
+        context: &Context<'_>,
+        held: &LockedInvoice,
+        (aside, paid_with): (&[CreditRow], &[CreditRow]),
+    ) -> Result<bool, Fail> {
+        let (wanted, currency) = (lowered(&held.invoice.is), held.invoice.is.currency);
+        let returned = [aside, paid_with].concat();
+        let purse = &self.purse;
+        Ok(purse.find_after(context.now, &wanted, currency, &returned)? >= wanted)
+    }
+
+    /// Whether an earlier attempt at the same period waits for its rest: one invoice at a time asks for a period.
+    async fn waits_before(&self, tx: &mut Tx, charge: &ChargeRow) -> Result<bool, Fail> {
+        let (scope, id) = (&charge.scope, &charge.subscription);
+        let made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+        let is_closed = |it: &&ChargeRow| it.state == ChargeState::Closed;
+        let before = made.iter().filter(|it| it.number < charge.number);
+        let before = before.filter(is_closed);
+        let ids = before.filter_map(|it| Some((&it.scope, it.invoice.as_deref()?)));
+        let ids: Vec<(&Scope, &str)> = ids.collect();
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        let found = till_store::invoices::find_many(tx, &ids).await?;
+        Ok(found.iter().any(|it| {
+            let is_partly = it.status == InvoiceStatus::PartiallyPaid && it.closed_at.is_none();
+            is_partly && !asks_for_all(&it.options, it.status, it.summary.remaining.as_ref())
+        }))
+    }
+
     /// Returns the credit reserved for the attempt to the customer.
     fn give_back(&mut self, context: &Context<'_>, aside: Vec<CreditRow>) -> Result<(), Fail> {
         for entry in aside {
@@ -215,6 +253,7 @@ impl Locked {
                 self.settle(tx, context, held).await?;
                 charge.state = ChargeState::Closed;
                 tx.write(&subscriptions::charge_states([&charge])?).await?;
+                self.look_at_rivals(tx, context, &charge).await?;
             }
             return Ok(());
         }
@@ -270,7 +309,10 @@ impl Locked {
         match charge.state {
             ChargeState::Paid => self.look_at_others(tx, context, charge.period).await,
             // It asks for its rest again, for which there may be credit.
-            _ => share_again(tx, context, &self.row.customer).await,
+            _ => {
+                self.look_at_rivals(tx, context, &charge).await?;
+                share_again(tx, context, &self.row.customer).await
+            }
         }
     }
 
@@ -338,6 +380,21 @@ impl Locked {
         let made = subscriptions::charges_of_period(tx, scope, id, period).await?;
         let others = waiting(tx, &made).await?;
         resolve_later(tx, context, &others).await
+    }
+
+    /// Has those attempts resolved again that wait beside this one for the rest of the same period: the earliest of them goes on
+    /// waiting.
+    async fn look_at_rivals(
+        &self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        charge: &ChargeRow,
+    ) -> Result<(), Fail> {
+        let (scope, id) = (&context.scope, &self.row.id);
+        let mut made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+        made.retain(|it| it.number > charge.number && it.state == ChargeState::Closed);
+        let rivals = waiting(tx, &made).await?;
+        resolve_later(tx, context, &rivals).await
     }
 
     /// Until when an invoice that gets its time again takes the rest: as long as the attempts that are left.

@@ -235,6 +235,9 @@ fn seeds_of_each_remainder_are_dealt_to_all_shares() {
             let family = Family::Subscriptions;
             dealt[Seed { family, number }.share(4) as usize] += 1;
         }
-        assert!(dealt.iter().all(|count| (50..=75).contains(count)), "{dealt:?}");
+        assert!(
+            dealt.iter().all(|count| (50..=75).contains(count)),
+            "{dealt:?}"
+        );
     }
 }

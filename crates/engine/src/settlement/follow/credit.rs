@@ -42,10 +42,15 @@ fn has_more(payment: &Tracked<PaymentRow>) -> bool {
     payment.is.position.prepaid_credit > before
 }
 
+/// It is not on the chain any more, or is again; or the books have just taken that in, which for what is back comes later, when it is
+/// final.
 fn has_left_or_returned(payment: &Tracked<PaymentRow>) -> bool {
-    let is_gone = payment.is.gone_at.is_some();
-    let stored = payment.stored();
-    stored.is_some_and(|was| was.gone_at.is_some() != is_gone)
+    let Some(was) = payment.stored() else {
+        return false;
+    };
+    let is_seen_otherwise = was.gone_at.is_some() != payment.is.gone_at.is_some();
+    let total = |of: &PaymentRow| of.position.total();
+    is_seen_otherwise || (was.entries > 0 && total(was) != total(&payment.is))
 }
 
 fn needs_other_credit(done: &Follower<'_>) -> bool {

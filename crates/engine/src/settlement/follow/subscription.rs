@@ -200,6 +200,11 @@ impl Following {
         if row.charge != Some(charge.number) && charge.state != ChargeState::Paid {
             self.set(context, TimerKind::ResolveCharge, &invoice.id);
         }
+        if has_lost_its_part(done) {
+            for spare in spares(tx, &charge).await? {
+                self.set(context, TimerKind::ResolveCharge, &spare);
+            }
+        }
         if row.cancelled_at.is_none() {
             let late = refresh(context, done.at, &mut row, &plan)?;
             self.writes
@@ -223,6 +228,13 @@ impl Following {
         let timer = TimerRow::new(&context.scope, kind, subject, context.now);
         self.timers.insert(subject.to_owned(), timer);
     }
+}
+
+/// What was paid of it has left the chain: what was paid beside it may count now.
+fn has_lost_its_part(done: &Follower<'_>) -> bool {
+    let stored = done.held.invoice.stored();
+    let was_partly = stored.is_some_and(|was| was.status == InvoiceStatus::PartiallyPaid);
+    was_partly && done.status() == InvoiceStatus::AwaitingPayment
 }
 
 /// It is paid without what somebody must decide about, or has rejected, whereby the invoice was cancelled: no stranger can

@@ -190,7 +190,10 @@ async fn owed(story: &Story) -> Check {
         "SELECT c.subscription {payable} GROUP BY c.subscription, c.period HAVING count(*) > 1"
     );
     if let Some(id) = ids(story, &twice).await.first() {
-        return Err(format!("{id} has two invoices for one period"));
+        let attempts = attempts_of(story, id).await;
+        return Err(format!(
+            "{id} has two invoices for one period: {attempts:?}"
+        ));
     }
     let again = format!(
         "SELECT i.id {payable} AND EXISTS (SELECT 1 FROM subscription_charges p WHERE p.account = c.account AND p.mode = c.mode \
@@ -205,7 +208,8 @@ async fn owed(story: &Story) -> Check {
          (SELECT s.id FROM subscriptions s WHERE s.account = c.account AND s.mode = c.mode AND s.cancelled_at IS NOT NULL)"
     );
     if let Some(id) = ids(story, &ended).await.first() {
-        return Err(format!("{id} asks for what has ended"));
+        let others = attempts_beside(story, id).await;
+        return Err(format!("{id} asks for what has ended: {others:?}"));
     }
     let passed_over = "SELECT s.id FROM subscriptions s WHERE s.account = $1 AND s.mode = $2 AND s.cancelled_at IS NULL \
          AND s.next_period - s.anchor_period > (SELECT count(*) FROM subscription_charges c WHERE c.account = s.account \
@@ -219,14 +223,27 @@ async fn owed(story: &Story) -> Check {
 
 /// All attempts of the subscription that an invoice charges: number, period, state, invoice and its status.
 async fn attempts_beside(story: &Story, invoice: &str) -> Vec<Attempt> {
+    let sql = "SELECT subscription, id FROM invoices WHERE account = $1 AND mode = $2 AND id = $3";
+    let [account, mode] = of(&story.scope());
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let found: Option<(Option<String>, String)> = reader
+        .one(sql, &[account, mode, invoice.into()])
+        .await
+        .unwrap();
+    match found {
+        Some((Some(subscription), _)) => attempts_of(story, &subscription).await,
+        _ => Vec::new(),
+    }
+}
+
+async fn attempts_of(story: &Story, subscription: &str) -> Vec<Attempt> {
     let sql = "SELECT c.number, c.period, c.state, c.invoice, i.status FROM subscription_charges c \
          LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
-         WHERE c.account = $1 AND c.mode = $2 AND c.subscription = (SELECT subscription FROM invoices \
-         WHERE account = $1 AND mode = $2 AND id = $3) ORDER BY c.number";
+         WHERE c.account = $1 AND c.mode = $2 AND c.subscription = $3 ORDER BY c.number";
     let [account, mode] = of(&story.scope());
     let mut reader = story.world.engine.db.read().await.unwrap();
     reader
-        .all(sql, &[account, mode, invoice.into()])
+        .all(sql, &[account, mode, subscription.into()])
         .await
         .unwrap()
 }
