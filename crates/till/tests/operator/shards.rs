@@ -60,14 +60,14 @@ impl Router {
     }
 
     fn get(&self, path: &str, more: &str) -> Reply {
-        get(&self.address, path, more)
+        ask(&self.address, "GET", path, more)
     }
 }
 
-/// A request with these header lines alone.
-fn get(address: &str, path: &str, more: &str) -> Reply {
+/// A request with these header lines alone: [`Client`] always sends an Authorization header.
+fn ask(address: &str, method: &str, path: &str, more: &str) -> Reply {
     let mut stream = Client::new(address, "").connect().unwrap();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: till\r\n{more}connection: close\r\n\r\n");
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: till\r\n{more}connection: close\r\n\r\n");
     std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
     read_reply(&mut stream).unwrap()
 }
@@ -118,22 +118,45 @@ fn new_cluster(folder: &TempDir) -> Option<Cluster> {
     Some(cluster)
 }
 
+/// Two installations, the second of which is called b, and the router. The fields are dropped in this order: a database is stopped
+/// before its folder is deleted.
+struct Installations {
+    router: Router,
+    shards: [Shard; 2],
+    _clusters: [Cluster; 2],
+    _folders: [TempDir; 2],
+}
+
+impl Installations {
+    /// Nothing without PostgreSQL's programs or HAProxy's.
+    fn open() -> Option<Installations> {
+        let folders = [folder(), folder()];
+        let clusters = [new_cluster(&folders[0])?, new_cluster(&folders[1])?];
+        let shards = [
+            Shard::open(&clusters[0], None),
+            Shard::open(&clusters[1], Some("b")),
+        ];
+        let router = Router::start(&shards[0].server.address, &shards[1].server.address)?;
+        Some(Installations {
+            router,
+            shards,
+            _clusters: clusters,
+            _folders: folders,
+        })
+    }
+}
+
 #[test]
 fn two_installations_behind_one_address_each_answer_for_their_own_accounts() {
-    let folders = [folder(), folder()];
-    let Some((one, two)) = new_cluster(&folders[0]).zip(new_cluster(&folders[1])) else {
+    let Some(installations) = Installations::open() else {
         return;
     };
-    let shards = [Shard::open(&one, None), Shard::open(&two, Some("b"))];
-    let addresses = shards.each_ref().map(|it| it.server.address.as_str());
-    let Some(router) = Router::start(addresses[0], addresses[1]) else {
-        return;
-    };
+    let (router, shards) = (&installations.router, installations.shards);
     assert!(shards[1].secret_key().starts_with("till_test_sk_b_"));
     assert!(shards[1].publishable_key().starts_with("till_test_pk_b_"));
     let mut invoices = Vec::new();
     for (shard, other) in [(0, 1), (1, 0)].map(|(one, other)| (&shards[one], &shards[other])) {
-        invoices.push(everything_of(&router, shard));
+        invoices.push(everything_of(router, shard));
         // It is its own installation's alone.
         let refused = other.server.client(shard.secret_key()).get("/v1/invoices");
         let refused = refused.unwrap().expect(401);
@@ -143,7 +166,92 @@ fn two_installations_behind_one_address_each_answer_for_their_own_accounts() {
     for key in ["till_test_sk_bc", "till_test_sk_c_x", "till_test_sk_b_"] {
         router.client(key).get("/v1/invoices").unwrap().expect(401);
     }
-    one_is_gone(&router, shards, &invoices);
+    one_is_gone(router, shards, &invoices);
+}
+
+#[test]
+fn either_of_two_installations_answers_what_needs_no_credential() {
+    let Some(installations) = Installations::open() else {
+        return;
+    };
+    let (router, [first, second]) = (&installations.router, installations.shards);
+    let invoice = everything_of(router, &second);
+    what_needs_no_credential(router);
+    let merchant = router.client(first.secret_key());
+    first.server.stop();
+    until("the first cannot be reached", || {
+        merchant.get("/v1/invoices").unwrap().status == 503
+    });
+    what_needs_no_credential(router);
+    let key = second.publishable_key();
+    let page = router.get(&format!("/checkout/i/{invoice}?key={key}"), "");
+    assert_eq!(page.status, 200);
+    let shown = router.get(&format!("/v1/checkout/invoices/{invoice}?key={key}"), "");
+    assert_eq!(text(&shown.expect(200), "/id"), invoice);
+    // The second has no sessions and no ledger keys of the first.
+    for path in [
+        "/dashboard",
+        "/v1/dashboard/session",
+        "/.well-known/till-ledger.json",
+    ] {
+        assert_eq!(router.get(path, "").status, 503, "{path}");
+    }
+    let session = router.get("/v1/invoices", "cookie: till_session=x\r\n");
+    assert_eq!(session.status, 503);
+}
+
+/// Asks, without an Authorization header, for what every installation answers alike.
+fn what_needs_no_credential(router: &Router) {
+    for path in [
+        "/docs",
+        "/healthz",
+        "/pay/style.css",
+        "/checkout/config.json",
+        "/checkout/r/x",
+        "/checkout/r/b_x",
+    ] {
+        assert_eq!(router.get(path, "").status, 200, "{path}");
+    }
+    // Without its pages the program says so in place of a page.
+    let page = String::from_utf8(router.get("/checkout/r/b_x", "").body).unwrap();
+    if !page.contains("make web") {
+        let asset = page.split("../assets/").nth(1);
+        let asset = asset.and_then(|it| it.split('"').next()).unwrap();
+        let asset = format!("/checkout/assets/{asset}");
+        for path in [asset.as_str(), "/checkout/till-button.js"] {
+            assert_eq!(router.get(path, "").status, 200, "{path}");
+        }
+    }
+    let preflight = "origin: https://shop.example\r\naccess-control-request-method: GET\r\n";
+    for key in ["", "?key=till_test_pk_x", "?key=till_test_pk_b_x"] {
+        let path = format!("/v1/checkout/invoices/x{key}");
+        let reply = ask(&router.address, "OPTIONS", &path, preflight);
+        assert_eq!(reply.status, 204, "{path}");
+        assert!(reply.header("access-control-allow-methods").is_some());
+    }
+    for (path, more, code) in [
+        ("/v1/invoices", "", "api_key_missing"),
+        ("/v1/invoices?key=", "", "api_key_missing"),
+        (
+            "/v1/invoices",
+            "authorization: Basic !!!\r\n",
+            "authorization_header_invalid",
+        ),
+        (
+            "/v1/invoices",
+            "authorization: Bearer \r\n",
+            "authorization_header_invalid",
+        ),
+    ] {
+        let refused = router.get(path, more).expect(401);
+        assert_eq!(text(&refused, "/error/code"), code, "{path} {more}");
+    }
+    // Also a key where no key belongs is answered by Till.
+    for key in ["till_test_sk_x", "till_test_sk_b_x"] {
+        let refused = router.get(&format!("/v1/invoices/{key}"), "");
+        let code = refused.json()["error"]["code"].clone();
+        assert_eq!(code, "secret_key_in_url", "{key}");
+    }
 }
 
 /// What a merchant and a payer ask for, in each way in which a credential can come. Answers the invoice.
@@ -167,7 +275,7 @@ fn everything_of(router: &Router, shard: &Shard) -> String {
     assert_eq!(shown.expect(200)["id"], made["id"]);
     let path_of_config = format!("/checkout/config.json?key={key}");
     let pins = |config: Reply| config.expect(200)["destinations"].clone();
-    let own = pins(get(&shard.server.address, &path_of_config, ""));
+    let own = pins(ask(&shard.server.address, "GET", &path_of_config, ""));
     assert_eq!(pins(router.get(&path_of_config, "")), own);
     let paid = format!("/v1/test_helpers/invoices/{invoice}/simulate_payment");
     let more = json!({ "amount": "25" });
@@ -197,6 +305,7 @@ fn one_is_gone(router: &Router, shards: [Shard; 2], invoices: &[String]) {
     let refused = of_second.get("/v1/invoices").unwrap();
     assert!(refused.header("retry-after").is_some());
     assert_eq!(text(&refused.json(), "/error/code"), "service_unavailable");
+    what_needs_no_credential(router);
     let path = format!("/v1/invoices/{}", invoices[0]);
     of_first.get(&path).unwrap().expect(200);
 }
