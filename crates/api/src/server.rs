@@ -37,15 +37,22 @@ fn router(api: Arc<Api>) -> Router {
     let routes = endpoints
         .merge(pages::routes())
         .merge(checkout::page_routes(api.engine.config.demo));
-    let routes = match api.engine.config.dashboard.is_enabled {
+    let has_dashboard = api.engine.config.dashboard.is_enabled;
+    let routes = match has_dashboard {
         true => routes.merge(dashboard::page_routes()),
-        false => routes.layer(from_fn(without_dashboard)),
+        false => routes,
     };
-    routes
+    let routes = routes
         .fallback(|| async { Failure::from(Refusal::of(Code::RouteNotFound)) })
         .method_not_allowed_fallback(|| async {
             Failure::from(Refusal::of(Code::MethodNotAllowed))
-        })
+        });
+    // Around the fallbacks as well: no method is one that such a path does not take.
+    let routes = match has_dashboard {
+        true => routes,
+        false => routes.layer(from_fn(without_dashboard)),
+    };
+    routes
         .layer(from_fn_with_state(Arc::clone(&api), around))
         .with_state(api)
 }

@@ -34,6 +34,7 @@ pub mod team;
 
 pub mod books;
 pub mod checkout;
+pub mod shell;
 pub mod subscriptions;
 pub mod watch;
 

@@ -133,7 +133,7 @@ enum Command {
     /// Find an account's addresses again, without a database
     #[command(
         after_help = "Example: till recover --account acct_… --mode live \\\n           \
-                      --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
+                      --destination eip155=0xYourWallet"
     )]
     Recover(recover::Recover),
     /// Copy a SQLite database while it is in use

@@ -33,6 +33,7 @@ use crate::failure::{Failure, remedy};
 use crate::handles;
 use crate::keyfile::{self, IfMissing, Key};
 use crate::system::{SystemClock, SystemEntropy};
+use crate::tls;
 
 /// Which server this is: the demo answers some calls with codes of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,12 @@ impl Purpose {
 /// Refuses, before anything is opened or made, what only the registry and the core can tell is wrong.
 pub fn check_settings(config: &Config) -> Result<(), Failure> {
     credit_at(config)?;
+    provided(config)?;
+    publishers(config)?;
+    final_depths(config)?;
     feeds(config)?;
-    prices(config).map(drop)
+    prices(config)?;
+    tls::files(config).map(drop)
 }
 
 /// The engine on a database that is migrated and whose secrets the configured keys open. What is missing is made.

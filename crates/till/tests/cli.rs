@@ -174,6 +174,72 @@ fn a_destination_that_is_no_address_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn a_destination_that_loses_money_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    let example = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    for (bad, why) in [
+        (example, "documented example"),
+        (
+            "solana=FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z",
+            "documented example",
+        ),
+        (
+            "eip155=0x000000000000000000000000000000000000dEaD",
+            "Nobody holds the key",
+        ),
+    ] {
+        let create = ["account", "create", "--name", "A", "--live"];
+        let line = place
+            .till(&[&create[..], &["--destination", bad]].concat())
+            .fails(1);
+        assert!(line.contains(why), "{line}");
+    }
+    assert!(place.files().is_empty(), "{:?}", place.files());
+    // In test mode nothing is lost.
+    place.account(&["--destination", example]);
+}
+
+#[test]
+fn a_configuration_that_no_server_starts_with_is_no_right_one() {
+    let place = Place::new();
+    let of_base = |line: &str| format!("[networks.\"eip155:8453\"]\n{line}\n");
+    let check = ["config", "--check", "till.toml"];
+    let in_json = [&check[..], &["--json"]].concat();
+    for (file, why) in [
+        (
+            of_base("esplora = [\"https://blocks.example/api\"]"),
+            "asked through rpc alone",
+        ),
+        (
+            of_base("zmq = [\"tcp://127.0.0.1:28332\"]"),
+            "publish nothing",
+        ),
+        (
+            of_base("final_depth = { \"100\" = 8 }"),
+            "says itself what is final",
+        ),
+        (
+            "[server]\ntls_certificate = \"tls.pem\"\n".to_owned(),
+            "belong together",
+        ),
+    ] {
+        place.write("till.toml", &file);
+        let line = place.till(&check).fails(1);
+        assert!(line.contains(why), "{line}");
+        let shown = place.till(&in_json);
+        assert_eq!(shown.status, Some(1), "{}", shown.stderr);
+        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        assert_eq!(fields(&shown), ["file", "problems"]);
+        assert!(text(&shown, "/problems/0").contains(why), "{shown}");
+    }
+    place.write("till.toml", "");
+    let said = place.till(&check).ok().stdout;
+    assert_eq!(said, "till.toml: no problem found\n");
+    let right = json!({ "file": "till.toml", "problems": [] });
+    assert_eq!(place.till(&in_json).json(), right);
+}
+
+#[test]
 fn keys_are_listed_by_hints_and_belong_to_an_account_that_exists() {
     let place = Place::new();
     let missing = [

@@ -451,7 +451,7 @@ fn a_language_model_reads_and_acts_in_test_mode() {
 #[test]
 fn a_language_model_only_reads_in_live_mode() {
     let place = Place::new();
-    let destination = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    let destination = "eip155=0x8617E340B3D01FA5F11F306F4090FD50E238070D";
     let account = place.account(&["--live", "--destination", destination]);
     let key = text(&account, "/live/secret_key").to_owned();
     let server = place.serve(&["--set", "server.live_mode=true"]);

@@ -48,5 +48,8 @@ test('every action of the audit log has its words', () => {
 test('a notice leads to what it is about', () => {
   expect(placeOf({ kind: 'application.submitted', target: 'app_1' })).toBe('/operator/applications/app_1')
   expect(placeOf({ kind: 'passkey.added', target: 'psk_1' })).toBe('/security')
+  for (const kind of ['review.opened', 'review.resolved']) {
+    expect(placeOf({ kind, target: 'inv_1' })).toBe('/invoices/inv_1')
+  }
   expect(placeOf({ kind: 'unheard.of', target: 'x' })).toBeNull()
 })

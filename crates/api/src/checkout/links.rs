@@ -1,10 +1,11 @@
 //! A payment link, for its payers.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::merchants::accounts::KeyKind;
+use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_engine::view::{CheckoutInvoiceView, PayerLinkView};
 use till_engine::{checkout, links};
 use till_http::client_addr::household_key;
@@ -31,8 +32,19 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
     responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
-    shown(&links::retrieve_by_slug(&api.engine, got.scope(), &slug).await?)
+async fn retrieve(
+    State(api): State<Arc<Api>>,
+    client: Client,
+    got: Got<Payer>,
+    Id(slug): Id,
+) -> Answered {
+    let client = payer(&got.caller, &client);
+    shown(&links::retrieve_by_slug(&api.engine, got.scope(), &slug, client).await?)
+}
+
+/// Who asks as a payer, by address. A merchant who asks for its payers is no payer.
+fn payer(caller: &Caller, client: &Client) -> Option<IpAddr> {
+    (caller.kind == KeyKind::Publishable).then(|| household_key(client.0))
 }
 
 body! {
@@ -57,8 +69,7 @@ async fn create_invoice(
     posted: Posted<Counted<Payer>, LinkInvoiceRequest>,
 ) -> Answered {
     let (slug, amount) = (slug.as_str(), posted.body.amount.as_deref());
-    // A merchant who asks for its payers is no payer.
-    let client = (posted.caller.kind == KeyKind::Publishable).then(|| household_key(client.0));
+    let client = payer(&posted.caller, &client);
     let create = posted.create(&api, |tx, context| {
         async move {
             let row = links::create_invoice(tx, context, slug, amount, client).await?;

@@ -145,6 +145,9 @@ async fn request(State(api): State<Arc<Api>>, posted: SignedPosted<RequestedChan
         return Err(unknown("delay_seconds").into());
     }
     posted.caller.require(new.asked.kind().needs())?;
+    if let Some(kept) = posted.kept(&api).await? {
+        return Ok(kept);
+    }
     // Asked here, because a unit of work must not wait for DNS.
     if let ChangeValue::WebhookUrl(Some(url)) = &new.asked {
         api.sender.check(url).await.map_err(url_forbidden)?;

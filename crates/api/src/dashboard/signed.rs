@@ -95,9 +95,11 @@ impl<B: Body> FromRequest<Arc<Api>> for SignedPosted<B> {
         let scope = key_scope(&caller.asked);
         let held = (scope.clone(), Credential::User, key.clone());
         let held = api.in_flight.enter(held).ok_or_else(in_use)?;
-        Query::of(parts.uri.query(), &[])?;
-        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
-        let raw = bytes.as_deref().unwrap_or_default();
+        let query = Query::of(parts.uri.query(), &[]).map(drop);
+        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await;
+        // A body that cannot be read is none that the key was used with.
+        let raw = bytes.as_ref().ok().and_then(Option::as_deref);
+        let raw = raw.unwrap_or_default();
         caller.asked.confirmation.body_hash = Sha256::digest(raw).into();
         let (actor, path) = (
             Actor::Member(Arc::clone(&caller.asked.user)),
@@ -111,7 +113,11 @@ impl<B: Body> FromRequest<Arc<Api>> for SignedPosted<B> {
             path,
             raw,
         );
-        let body = match B::read(bytes.as_deref()) {
+        let read = || {
+            query?;
+            B::read(bytes?.as_deref())
+        };
+        let body = match read() {
             Ok(body) => body,
             Err(wrong) => {
                 let bound = reused(&api.engine, &scope, &once).await?;

@@ -12,7 +12,7 @@ use till_core::scope::{Credential, Scope};
 use till_engine::base::Asker;
 use till_engine::invoices::Via;
 use till_engine::merchants::accounts::{Caller, KeyKind};
-use till_engine::once::{Once, in_use, reused};
+use till_engine::once::{Once, answer_of, in_use, reused};
 use till_engine::{Answer, Context, Fail, Tx};
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency::{self, InFlightGuard};
@@ -77,15 +77,20 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
             raw,
         );
         count::<R>(api, &parts, &caller)?;
-        let read = async {
+        let read = || {
             query?;
-            read::<B>(api, &caller, bytes?.as_deref()).await
+            B::read(bytes?.as_deref())
         };
-        let body = match read.await {
+        let body = match read() {
             Ok(body) => body,
             // Boxed to keep the future small.
-            Err(wrong) => return Err(Box::pin(first(api, &caller, &once, wrong)).await),
+            Err(wrong) => return Err(Box::pin(first(api, &caller, &once, wrong.into())).await),
         };
+        if let Err(wrong) = body.check(api, &caller).await
+            && !Box::pin(is_answered(api, &caller, &once)).await?
+        {
+            return Err(wrong);
+        }
         Ok(Posted {
             caller,
             once,
@@ -122,10 +127,11 @@ fn asker(
     }
 }
 
-async fn read<B: Body>(api: &Api, caller: &Caller, bytes: Option<&[u8]>) -> Result<B, Failure> {
-    let body = B::read(bytes)?;
-    body.check(api, caller).await?;
-    Ok(body)
+/// Whether the same request was answered before under its key: what it is judged by may have changed since, and the answer is the
+/// first one all the same.
+async fn is_answered(api: &Api, caller: &Caller, once: &Once) -> Result<bool, Failure> {
+    let kept = answer_of(&api.engine, &caller.scope, once).await?;
+    Ok(kept.is_some())
 }
 
 /// Which mistake is told, of a wrong body and a key that may be bound to another request.
@@ -138,6 +144,14 @@ async fn first(api: &Api, caller: &Caller, once: &Once, wrong: Failure) -> Failu
 }
 
 impl<R, B> Posted<R, B> {
+    /// Refuses a key that is bound to another request, where something is looked up before the unit of work.
+    pub async fn check_key(&self, api: &Api) -> Result<(), Failure> {
+        match reused(&api.engine, &self.caller.scope, &self.once).await? {
+            None => Ok(()),
+            Some(refusal) => Err(refusal.into()),
+        }
+    }
+
     pub fn scope(&self) -> &Scope {
         &self.caller.scope
     }

@@ -17,6 +17,7 @@ use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::unit::{Confirmation, Needs, NeedsYes, SignedRequest};
 use till_http::answer::Broken;
+use till_http::layers::AccountOf;
 use utoipa::IntoParams;
 
 use super::access::{self, Access, Confirm, Need};
@@ -118,6 +119,9 @@ pub async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
     }
     check_state(&signed, access)?;
     let asked = asked(api, parts, &signed, access)?;
+    if let (Some(of), Some(account)) = (parts.extensions.get::<AccountOf>(), &asked.account) {
+        of.set(account);
+    }
     let caller = Caller {
         signed,
         asked,

@@ -8,7 +8,7 @@ use till_core::{
     webhook,
 };
 use till_engine::invoices;
-use till_engine::merchants::accounts;
+use till_engine::merchants::{accounts, names};
 use till_engine::team::deposits;
 use till_engine::team::emails::Email;
 use till_http::fields::{JsonType, Typed};
@@ -179,10 +179,12 @@ impl EmailAddress {
 /// Reads what an organisation is to be called.
 pub fn organization(at: &str, value: Json) -> Read<String> {
     let text = read::text(at, value)?;
-    let name = organization_name(&text).map(str::to_owned);
-    name.ok_or_else(|| {
+    let name = organization_name(&text).ok_or_else(|| {
         let message =
             format!("`{at}` must be 1 to {DISPLAY_NAME_CHARS_MAX} characters on one line.");
         read::invalid(at, message)
-    })
+    })?;
+    // Payers are shown it where there is no display name.
+    names::check(name).map_err(|error| read::invalid(at, format!("`{at}` {error}.")))?;
+    Ok(name.to_owned())
 }

@@ -166,6 +166,7 @@ async fn mark_sent(
     posted: Posted<Secret, MarkSentRequest>,
 ) -> Answered {
     let (id, tx_hash) = (id.as_str(), posted.body.tx_hash.as_str());
+    posted.check_key(&api).await?;
     let seen = refunds::look_before_sent(&api.engine, posted.scope(), id, tx_hash).await?;
     let mark = posted.perform(&api, |tx, context| {
         async move { text(&refunds::mark_sent(tx, context, id, tx_hash, seen).await?) }

@@ -331,11 +331,12 @@ on_every_engine! {
         let till = world.till_with(Setup { demo: true, ..Setup::default() }).await;
         let key = &till.account.test.publishable_key;
         let reply = till.call("GET", "/v1/test_helpers/clock").key(key).send().await;
-        reply.refused(409, "test_mode_only", None);
-        assert_eq!(reply.json()["error"]["type"], "invalid_request_error");
+        reply.refused(403, "test_mode_only", None);
         let live = "till_live_sk_0123456789abcdefghijkmnpqrstvwxyz";
         for (method, path) in HELPERS {
-            till.call(method, path).key(live).send().await.refused(409, "test_mode_only", None);
+            let reply = till.call(method, path).key(live).send().await;
+            reply.refused(409, "test_mode_only", None);
+            assert_eq!(reply.json()["error"]["type"], "invalid_request_error");
         }
         till.call("GET", "/v1/invoices").key(live).send().await.refused(409, "livemode_disabled", None);
     }

@@ -6,6 +6,7 @@ use till_core::asset::Family;
 use crate::harness::{BASE, BTC, NILE, Reply, Till, address, id, text};
 use crate::refunds::{act, received, refund, tx};
 
+const BASE_NETWORK: &str = "eip155:84532";
 /// A wallet that is on no list.
 pub const PAYER: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 pub const TRON_PAYER: &str = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
@@ -256,5 +257,19 @@ on_every_engine! {
         let made = made(&till).await;
         let reply = till.call("GET", &path(&made)).no_key().header("origin", "https://shop.example").send().await;
         assert_eq!(reply.header("access-control-allow-origin"), Some("*"));
+    }
+
+    async fn a_refund_that_was_sent_says_so_whatever_is_claimed(world: World) {
+        let till = world.till().await;
+        let made = made(&till).await;
+        claim(&till, &made, BASE_NETWORK, PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        for (network, address) in [(BASE_NETWORK, PAYER), ("zz", PAYER), (BASE_NETWORK, "zz")] {
+            claim(&till, &made, network, address).await.refused(409, "claim_already_sent", None);
+        }
+        // A key that another request has used is told before the refund is looked for.
+        till.posting("/v1/customers", json!({})).once("used").send().await.ok(201);
+        let again = till.posting("/v1/refunds/rfd_x/mark_sent", json!({ "tx_hash": tx(2) })).once("used");
+        again.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
     }
 }

@@ -112,6 +112,10 @@ on_every_engine! {
         }
         order(&till, &made, "192.0.2.1").await.refused(409, "payment_link_fully_reserved", None);
         assert_eq!(status_of(&till, &made).await, "active", "there is room for others");
+        let path = format!("/v1/checkout/links/{}", text(&made["slug"]));
+        let key = &till.account.test.publishable_key;
+        let own = till.call("GET", &path).key(key).header("x-forwarded-for", "192.0.2.1").send().await.ok(200);
+        assert_eq!(own["status"], "fully_reserved", "and none for who has them all");
         // What is picked keeps its place.
         pick(&till, &taken[0], BASE).await.ok(200);
         order(&till, &made, "198.51.100.1").await.ok(201);

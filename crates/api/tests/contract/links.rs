@@ -147,7 +147,7 @@ on_every_engine! {
         till.post(&path, json!({ "amount_type": "payer_chosen" })).await.refused(400, "parameter_invalid", "amount");
         till.post(&path, json!({ "url": "x" })).await.refused(400, "parameter_unknown", "url");
         let open = update(&till, &made, json!({ "amount_type": "payer_chosen", "amount": null, "min_amount": "1" })).await;
-        assert_eq!((&open["amount_type"], &open["amount"], &open["min_amount"]), (&json!("payer_chosen"), &Value::Null, &json!("1")));
+        assert_eq!((&open["amount_type"], &open["amount"], &open["min_amount"]), (&json!("payer_chosen"), &Value::Null, &json!("1.00")));
         update(&till, &made, json!({ "active": false })).await;
         update(&till, &made, json!({ "active": true, "description": "coffee" })).await;
         update(&till, &made, json!({ "active": false, "description": "cocoa" })).await;
@@ -493,5 +493,31 @@ on_every_engine! {
         }
         assert_eq!(sold, limit);
         assert_eq!(status_of(&till, &made).await, "fully_reserved");
+    }
+
+    async fn a_link_that_no_invoice_can_be_made_of_is_inactive_for_payers(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed()).await;
+        // The link has no assets of its own, and those by default are in another currency now.
+        till.set(json!({ "default_assets": ["EURC@eip155:84532"] })).await;
+        assert_eq!(status_of(&till, &made).await, "inactive");
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_inactive", None);
+    }
+
+    async fn a_slug_that_is_none_is_missing(world: World) {
+        let till = world.till().await;
+        for slug in ["%00abc", "%FF", "x", "0123456789012345678901"] {
+            let path = format!("/v1/checkout/links/{slug}");
+            till.get(&path).await.refused(404, "resource_missing", None);
+            till.post(&format!("{path}/invoices"), json!({})).await.refused(404, "resource_missing", None);
+        }
+    }
+
+    async fn amounts_are_shown_in_the_currencys_form(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed_with("amount", json!("0005.0"))).await;
+        assert_eq!(made["amount"], "5.00");
+        let changed = update(&till, &made, json!({ "amount": "7" })).await;
+        assert_eq!(changed["amount"], "7.00");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use till_core::asset::Family;
 use till_core::role::Role;
 use till_engine::base::fail::Fail;
-use till_engine::merchants::operator;
+use till_engine::shell;
 use till_engine::team::changes;
 use till_engine::workers::pulse;
 use till_store::Tx;
@@ -219,13 +219,13 @@ on_every_engine! {
         };
         let url = json!({ "kind": "webhook_url", "webhook_url": "https://example.com/later" });
         let waits = owner.post("changes", later(url, DAY_S)).await.ok(201);
-        let set = operator::set_webhook(engine, &scope, "https://example.com/now").await;
+        let set = shell::set_webhook(engine, &scope, "https://example.com/now").await;
         assert_eq!(set.map_err(refused), Err("change_pending"));
-        operator::roll_webhook_secret(engine, &scope).await.unwrap();
+        shell::roll_webhook_secret(engine, &scope).await.unwrap();
         owner.act(&format!("changes/{}/cancel", id(&waits))).await.ok(200);
-        operator::set_webhook(engine, &scope, "https://example.com/now").await.unwrap();
+        shell::set_webhook(engine, &scope, "https://example.com/now").await.unwrap();
         owner.post("changes", later(json!({ "kind": "webhook_secret" }), DAY_S)).await.ok(201);
-        let rolled = operator::roll_webhook_secret(engine, &scope).await;
+        let rolled = shell::roll_webhook_secret(engine, &scope).await;
         assert_eq!(rolled.map_err(refused), Err("change_pending"));
     }
 

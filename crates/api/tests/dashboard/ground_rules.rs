@@ -59,6 +59,13 @@ on_every_engine! {
         call().without("till-csrf").without("idempotency-key").send().await.refused(403, "csrf_failed", None);
         call().without("idempotency-key").json(&json!({ "x": 1 })).send().await.refused(400, "idempotency_key_required", "Idempotency-Key");
         call().json(&json!({ "x": 1 })).send().await.refused(400, "parameter_unknown", "x");
+        // A key that another request has used is told before what is wrong with this one.
+        let again = |path: &str| owner.call("POST", path).header("idempotency-key", "once");
+        again("sessions/revoke_others").send().await.ok(200);
+        again("sign_out").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+        again("sessions/revoke_others?x=1").json(&json!({ "x": 1 })).send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+        again("sign_out").json(&json!({})).header("content-type", "text/plain").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+        call().json(&json!({})).header("content-type", "text/plain").send().await.refused(415, "content_type_invalid", None);
         till.call("GET", "/v1/dashboard/session").send().await.refused(401, "session_missing", None);
         owner.call("OPTIONS", "session").send().await.refused(405, "method_not_allowed", None);
         for (browser, status) in [(&owner, 200), (&Browser::new(&till), 401)] {

@@ -17,7 +17,9 @@ on_every_engine! {
         let mut operator = Browser::new(&till);
         let reply = operator.post("invites/accept", json!({ "token": token })).await;
         operator.take_session(&reply);
-        operator.post("organizations", json!({ "name": "" })).await.refused(400, "parameter_invalid", "name");
+        for name in ["", "https://evil.example/pay", "www.evil.example", "0x52908400098527886E0F7030069857D2E4169EE7"] {
+            operator.post("organizations", json!({ "name": name })).await.refused(400, "parameter_invalid", "name");
+        }
         let made = operator.post("organizations", json!({ "name": "Second" })).await.ok(201);
         assert_eq!((&made["organization"]["name"], &made["organization"]["role"], &made["organization"]["live"]), (&json!("Second"), &json!("owner"), &json!(false)));
         let key = text(&made["test"]["secret_key"]);

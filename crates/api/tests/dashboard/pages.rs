@@ -7,6 +7,7 @@ use flate2::write::GzEncoder;
 use till_api::{CarriedPages, Files, Pages};
 use till_engine::{DashboardConfig, Signup};
 
+use crate::browser::{Browser, owner};
 use crate::harness::{Reply, Setup, Till};
 
 const INDEX: &str = "<!doctype html><title>Till</title><!--server--><script src=\"./assets/a.js\" integrity=\"x\"></script>";
@@ -108,6 +109,16 @@ on_every_engine! {
         for path in ["/dashboard", "/dashboard/link", "/v1/dashboard/session", "/v1/dashboard/home"] {
             get(&till, path).await.refused(404, "route_not_found", None);
         }
+        let wrong = till.call("DELETE", "/v1/dashboard/session").send().await;
+        wrong.refused(404, "route_not_found", None);
+        till.call("DELETE", "/v1/invoices").send().await.refused(405, "method_not_allowed", None);
         till.get("/v1/invoices").await.ok(200);
+        // Who was signed in before it was switched off is not any more, anywhere.
+        let elsewhere = world.beside(&till, Setup::default()).await;
+        let before = owner(&elsewhere).await.in_mode("test");
+        before.call("GET", "/v1/invoices").send().await.ok(200);
+        let mut now = Browser::new(&till).in_mode("test");
+        (now.cookie, now.csrf) = (before.cookie.clone(), before.csrf.clone());
+        now.call("GET", "/v1/invoices").send().await.refused(401, "api_key_missing", None);
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use till_core::role::Role;
+use till_engine::DashboardConfig;
 
 use crate::browser::{Browser, invite, member, owner};
-use crate::harness::{data, id};
+use crate::harness::{Setup, data, id};
 
 const HOUR_S: i64 = 3_600;
 
@@ -79,6 +80,18 @@ on_every_engine! {
         }
         idle.get("session").await.refused(401, "session_expired", None);
         world.clock.advance_s(HOUR_S * 7);
+        busy.get("session").await.refused(401, "session_expired", None);
+    }
+
+    async fn a_session_that_is_used_does_not_end_however_soon_an_idle_one_does(world: World) {
+        let dashboard = DashboardConfig { session_idle_ms: 60_000, ..DashboardConfig::default() };
+        let till = world.till_with(Setup { dashboard, ..Setup::default() }).await;
+        let busy = owner(&till).await;
+        for _ in 0..6 {
+            world.clock.advance_s(40);
+            busy.get("session").await.ok(200);
+        }
+        world.clock.advance_s(60);
         busy.get("session").await.refused(401, "session_expired", None);
     }
 }

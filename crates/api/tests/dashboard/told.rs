@@ -1,12 +1,17 @@
-//! What a team is told without having asked: keys that were seen in URLs, reviews that open, webhooks that fail.
+//! What a team is told without having asked: keys that were seen in URLs, reviews that open, webhooks that fail, what the
+//! operator does at the shell.
 
 use serde_json::json;
+use till_core::asset::Family;
+use till_core::invoice::Decision;
 use till_core::role::Role;
+use till_engine::shell;
 use till_store::Queries as _;
 
 use crate::browser::{member, owner};
+use crate::changes::told;
 use crate::given::user_of;
-use crate::harness::{Setup, Till, live, until};
+use crate::harness::{Setup, Till, data, id, live, until};
 use crate::members::noticed;
 use crate::resources::held_in_live;
 
@@ -65,6 +70,32 @@ on_every_engine! {
         let told = till_store::member_notices::of_user(&mut reader, &owner, None, 10).await.unwrap();
         let about: Vec<&str> = told.iter().filter(|notice| notice.kind == "review.opened").map(|notice| &*notice.target).collect();
         assert_eq!(about, [held]);
+    }
+
+    async fn what_the_operator_does_at_the_shell_is_told_to_those_who_manage(world: World) {
+        let till = world.till_with(Setup { workers: false, ..live() }).await;
+        let owner = owner(&till).await.in_mode("live");
+        let viewer = user_of(&member(&till, "v@example.com", Role::Viewer).await).await;
+        let (engine, scope, url) = (till.engine(), till.live_scope(), "https://example.com/till");
+        shell::set_webhook(engine, &scope, url).await.unwrap();
+        shell::roll_webhook_secret(engine, &scope).await.unwrap();
+        let tron = till_chains::raw::shown(Family::Tron, &[0x22; 20]);
+        shell::add_destinations(engine, &scope, &[(Family::Tron, tron.clone())]).await.unwrap();
+        let changes = data(&owner.get("changes").await.ok(200));
+        assert_eq!(changes.len(), 3);
+        let of_kind = [("webhook_url", json!(url)), ("webhook_secret", json!(null)), ("destination", json!(tron))];
+        for (kind, to) in of_kind {
+            let change = changes.iter().find(|change| change["kind"] == kind).unwrap();
+            assert_eq!((&change["to"], &change["status"], &change["requested_by"]["id"]), (&to, &json!("effective"), &json!("cli")));
+            assert_eq!(told(&till, &owner, &id(change)).await, ["change.effective"]);
+        }
+        assert_eq!(count(&till, &viewer, "change.effective").await, 0);
+
+        let held = id(&held_in_live(&till, 1).await);
+        let decided = shell::decide_review(engine, &held, Decision::Reject, "Unknown sender").await;
+        assert!(decided.unwrap().is_some());
+        assert_eq!(told(&till, &owner, &held).await, ["review.resolved"]);
+        assert_eq!(count(&till, &viewer, "review.resolved").await, 0);
     }
 
     async fn an_endpoint_that_fails_for_a_day_is_told_once(world: World) {

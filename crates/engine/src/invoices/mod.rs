@@ -15,5 +15,5 @@ mod review;
 pub use cancel::cancel;
 pub use find::{find, find_locked, missing_invoice};
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
-pub use review::{Resolve, accepted, held_in, held_payments, resolve_by_operator, resolve_review};
+pub use review::{Resolve, accepted, held_in, held_payments, resolve_review};
 pub use till_core::invoice::{Decision, Via};

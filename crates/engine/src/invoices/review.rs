@@ -1,9 +1,7 @@
 //! Deciding reviews.
 
-use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
-use till_core::actor::{Action, Actor};
-use till_core::asset::Mode;
+use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::IdKind;
@@ -61,46 +59,6 @@ pub fn accepted(payments: &[String]) -> String {
     let mut sorted: Vec<&str> = payments.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     sorted.join(" ")
-}
-
-/// What the operator decides at the shell of the server's machine, with the rights of a person on the dashboard. Gives the invoice
-/// as it is then; nothing where nobody has one of this id.
-pub async fn resolve_by_operator(
-    engine: &Engine,
-    id: &str,
-    decision: Decision,
-    reason: &str,
-) -> Result<Option<InvoiceRow>, Fail> {
-    let Some(scope) = scope_of(engine, id).await? else {
-        return Ok(None);
-    };
-    let payments = held_payments(engine, &scope, id).await?;
-    let asked = &Resolve {
-        decision,
-        reason,
-        via: Via::Dashboard,
-        payments: &payments,
-    };
-    let by = Actor::Operator.into();
-    let resolved = engine.unit_by(&by, &scope, move |tx, context| {
-        resolve_review(tx, context, id, asked).scope_boxed()
-    });
-    resolved.await.map(Some)
-}
-
-/// Whose an invoice is. Each account is asked: nothing is ever looked up by its id alone.
-async fn scope_of(engine: &Engine, id: &str) -> Result<Option<Scope>, Fail> {
-    let mut reader = engine.db.read().await?;
-    for account in till_store::accounts::all(&mut reader).await? {
-        for mode in [Mode::Test, Mode::Live] {
-            let scope = Scope::new(&account.id, mode);
-            let found = till_store::invoices::find(&mut reader, &scope, id).await?;
-            if found.is_some() {
-                return Ok(Some(scope));
-            }
-        }
-    }
-    Ok(None)
 }
 
 pub async fn resolve_review(

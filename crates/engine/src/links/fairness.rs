@@ -13,8 +13,8 @@ use till_store::links::{LinkRow, OpeningRow};
 use till_store::{Queries, Tx};
 
 use crate::addresses;
-use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::base::{Context, Engine};
 use crate::settlement::{self, LockedInvoice};
 
 /// What one client may have open at a link, it may have so many times over all links of an account.
@@ -30,9 +30,9 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn of(context: &Context<'_>, client: IpAddr) -> Client {
+    pub(super) fn of(engine: &Engine, client: IpAddr) -> Client {
         const PURPOSE: &str = "link_client";
-        let (vault, message) = (&context.engine.vault, client.to_string());
+        let (vault, message) = (&engine.vault, client.to_string());
         let kept = |tag: [u8; 32]| hex::encode(&tag[..16]);
         let tags = vault.tags(PURPOSE, message.as_bytes());
         Client {
@@ -64,6 +64,12 @@ impl Client {
             held += till_store::links::held_by_client(tx, &context.scope, &link.id, tag).await?;
         }
         Ok(held)
+    }
+
+    /// How many of these it has opened.
+    fn count(&self, open: &[OpeningRow]) -> i64 {
+        let own = open.iter().filter(|it| self.known_as.contains(&it.client));
+        i64::try_from(own.count()).unwrap_or(i64::MAX)
     }
 
     async fn held_everywhere(&self, tx: &mut Tx, context: &Context<'_>) -> Result<i64, Fail> {
@@ -150,14 +156,15 @@ fn count(outcome: &'static str) {
     metrics::counter!("till_links_busy_total", "outcome" => outcome).increment(1);
 }
 
-/// Whether somebody who has nothing open would find a place at a link all of whose units are reserved.
+/// Whether a client, or the merchant, would find a place at a link all of whose units are reserved.
 pub(super) async fn has_room(
     q: &mut impl Queries,
     scope: &Scope,
     link: &str,
+    client: Option<&Client>,
 ) -> Result<bool, Fail> {
     let open = till_store::links::open_at(q, scope, Some(link)).await?;
-    let choices = choices(&open, 0);
+    let choices = choices(&open, client.map_or(0, |client| client.count(&open)));
     let bound = till_store::bindings::bound_among(q, scope, &choices).await?;
     Ok(choices.iter().any(|invoice| !bound.contains(*invoice)))
 }

@@ -83,7 +83,7 @@ pub async fn create(
         created_at: context.now,
     };
     apply(context, &mut row, change)?;
-    check(context, &row)?;
+    check(context, &mut row)?;
     check_assets(context, &mut row)?;
     till_store::links::insert(tx, &row).await?;
     announce(tx, context, &row, &[EventType::PaymentLinkCreated]).await?;
@@ -99,7 +99,7 @@ pub async fn update(
     let before = find_locked(tx, context, id).await?;
     let mut row = before.clone();
     apply(context, &mut row, change)?;
-    check(context, &row)?;
+    check(context, &mut row)?;
     // What became unavailable since keeps nobody from switching the link off.
     if (&row.assets, row.currency) != (&before.assets, before.currency) {
         check_assets(context, &mut row)?;
@@ -158,9 +158,15 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
 }
 
 /// The combination of all fields, whichever of them were sent. Amounts are written in the currency's form.
-fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
-    let price = price_of(row);
-    check_price(&price)?;
+fn check(context: &Context<'_>, row: &mut LinkRow) -> Result<(), Fail> {
+    check_price(&price_of(row))?;
+    let decimals = row.currency.decimals();
+    for amount in [&mut row.amount, &mut row.min_amount, &mut row.max_amount] {
+        let units = amount.as_deref().map(|text| money::parse(text, decimals));
+        *amount = units
+            .and_then(Result::ok)
+            .map(|units| money::show(units, decimals));
+    }
     Ok(check_return_url(context, row.return_url.as_deref())?)
 }
 
@@ -270,19 +276,23 @@ pub async fn retrieve(
     Ok(LinkView::of(&row, &engine.config.checkout_url, key)?)
 }
 
-/// A link as its payers see it.
+/// A link as its payers see it; what is said of room is for `client`, unless the merchant asks.
 pub async fn retrieve_by_slug(
     engine: &Engine,
     scope: &Scope,
     slug: &str,
+    client: Option<IpAddr>,
 ) -> Result<PayerLinkView, Fail> {
     let mut reader = engine.db.read().await?;
     let row = find_by_slug(&mut reader, scope, slug).await?;
     let merchant = Merchant::load(&mut reader, scope).await?;
     let now = merchant.now(engine.clock.now_ms());
     let mut status = link_status(&row.state(), now);
-    if status == LinkStatus::FullyReserved && has_room(&mut reader, scope, &row.id).await? {
-        status = LinkStatus::Active;
+    if status == LinkStatus::FullyReserved {
+        let client = client.map(|client| Client::of(engine, client));
+        if has_room(&mut reader, scope, &row.id, client.as_ref()).await? {
+            status = LinkStatus::Active;
+        }
     }
     // The defaults may have changed since it was made: nobody is asked to order what no invoice can be made of.
     if !offers::can_be_priced(engine, &merchant, row.assets.as_deref(), row.currency) {
@@ -302,9 +312,14 @@ pub async fn create_invoice(
     let link = find_by_slug(tx, &context.scope, slug).await?;
     // The row lock makes switching the link off and making an invoice from it happen one after the other.
     let link = find_locked(tx, context, &link.id).await?;
+    let (merchant, assets) = (&context.merchant, link.assets.as_deref());
+    // The merchant's to mend, and nothing that the payer has sent.
+    if !offers::can_be_priced(context.engine, merchant, assets, link.currency) {
+        return Err(Refusal::of(Code::PaymentLinkInactive).into());
+    }
     let price = price_of(&link);
     let amount_minor = payer_amount(&price, chosen)?;
-    let client = client.map(|client| Client::of(context, client));
+    let client = client.map(|client| Client::of(context.engine, client));
     take_place(tx, context, &link, client.as_ref()).await?;
     let request = NewInvoice {
         amount: money::show(Units(amount_minor.into()), price.currency.decimals()),

@@ -148,6 +148,9 @@ async fn set_up_mode(
         .filter(|(_, mode, _)| *mode == scope.mode)
         .map(|(family, _, address)| named(*family, address))
         .collect();
+    for address in own.values() {
+        destinations::check_not_ours(tx, address).await?;
+    }
     if own.is_empty() && scope.mode == Mode::Test {
         for family in Family::ALL {
             let example = till_chains::example_destination_of(family, &scope.account);

@@ -2,19 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use scoped_futures::ScopedFutureExt as _;
-use serde_json::json;
-use till_chains::{account_key, example_destination};
-use till_core::actor::{Action, Actor};
-use till_core::asset::{Family, Registry};
+use till_chains::{account_key, example_destination, is_nobodys};
+use till_core::asset::{Family, Mode, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::destinations::DestinationRow;
 
-use crate::audit;
 use crate::base::fail::Fail;
-use crate::base::{Engine, not_configured};
 
 /// Notes the destinations, by CAIP-2 namespace. A Bitcoin account key makes addresses by itself, so it belongs to
 /// one account and mode; the database holds that, whoever else is registering the same now.
@@ -26,10 +21,7 @@ pub async fn register(
     let row = |(namespace, destination): (&String, &String)| {
         let family = Family::from_namespace(namespace)
             .ok_or_else(|| Fail::broken("a destination of an unknown family"))?;
-        if Registry::builtin().is_contract(family, destination) {
-            let message = "This is a token or factory contract: what is forwarded there is lost.";
-            return Err(Refusal::new(Code::DestinationInvalid, message).into());
-        }
+        check_spendable(family, destination)?;
         let account_key = account_key(family, destination).map_err(Fail::broken)?;
         Ok(DestinationRow {
             scope: scope.clone(),
@@ -51,43 +43,40 @@ pub async fn register(
     }
 }
 
-/// Adds canonical addresses of families that have none yet. What is there stays: addresses that were handed out, or taken
-/// ahead, depend on it.
-pub async fn add(engine: &Engine, scope: &Scope, added: &[(Family, String)]) -> Result<(), Fail> {
-    let write = engine.db.write(|tx: &mut Tx| {
-        async move {
-            let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
-            let mut all = merchant.ok_or_else(not_configured)?.destinations;
-            let mut new = BTreeMap::new();
-            for (family, address) in added {
-                check(tx, scope, *family, address).await?;
-                let name = family.namespace().to_owned();
-                if all.insert(name.clone(), address.clone()).is_some() {
-                    let message =
-                        format!("There is a destination of {name} already, which is not replaced.");
-                    return Err(Refusal::new(Code::DestinationImmutable, message).into());
-                }
-                new.insert(name, address.clone());
-            }
-            till_store::accounts::set_destinations(tx, scope, &all).await?;
-            register(tx, scope, &new).await?;
-            let (by, action) = ((scope, &Actor::Operator), Action::DestinationAdded);
-            let details = json!({"destinations": &new});
-            audit::record_by(tx, engine, by, action, &scope.account, details).await
-        }
-        .scope_boxed()
-    });
-    write.await
-}
-
-/// What is sent to an address of ours would be taken for a payment, and nobody has the keys of the examples.
-pub async fn check(tx: &mut Tx, scope: &Scope, family: Family, address: &str) -> Result<(), Fail> {
-    let message = if scope.mode.is_live() && address == example_destination(family) {
-        "This is a documented example: whatever is sent there is lost"
-    } else if !till_store::leases::ours(tx, &[address]).await?.is_empty() {
-        "This is a deposit address of Till"
+/// Refuses an address out of which nobody takes anything. Every destination comes by here, however it is given.
+pub fn check_spendable(family: Family, address: &str) -> Result<(), Refusal> {
+    let message = if Registry::builtin().is_contract(family, address) {
+        "This is a token or factory contract: what is forwarded there is lost."
+    } else if is_nobodys(family, address) {
+        "Nobody holds the key of this address: what is forwarded there is lost."
     } else {
         return Ok(());
     };
+    Err(Refusal::new(Code::DestinationInvalid, message))
+}
+
+/// Nobody has the keys of the examples either; in test mode, where nothing is lost, they are what a new account has.
+pub fn check_example(mode: Mode, family: Family, address: &str) -> Result<(), Refusal> {
+    match mode.is_live() && address == example_destination(family) {
+        true => {
+            let message = "This is a documented example: whatever is sent there is lost.";
+            Err(Refusal::new(Code::DestinationInvalid, message))
+        }
+        false => Ok(()),
+    }
+}
+
+/// What is sent to an address of ours would be taken for a payment.
+pub async fn check_not_ours(tx: &mut Tx, address: &str) -> Result<(), Fail> {
+    if till_store::leases::ours(tx, &[address]).await?.is_empty() {
+        return Ok(());
+    }
+    let message = "This is a deposit address of Till.";
     Err(Refusal::new(Code::DestinationInvalid, message).into())
+}
+
+/// What `register` does not see to, for an address that is given to an account that is there.
+pub async fn check(tx: &mut Tx, scope: &Scope, family: Family, address: &str) -> Result<(), Fail> {
+    check_example(scope.mode, family, address)?;
+    check_not_ours(tx, address).await
 }

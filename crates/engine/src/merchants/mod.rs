@@ -7,6 +7,5 @@ pub mod destinations;
 pub mod event_addresses;
 pub mod events;
 pub mod names;
-pub mod operator;
 pub mod secrets;
 pub mod settings;

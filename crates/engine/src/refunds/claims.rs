@@ -132,12 +132,12 @@ pub async fn claim(
     let (mut held, at) = find_locked(tx, context, &claim.refund).await?;
     let (row, now) = (held.refunds[at].is.clone(), held.moment(context));
     check_open(row.status, row.closes_at(), now)?;
-    let (network, _) = chosen(&row, &request.network)
-        .ok_or_else(|| Refusal::of(Code::NetworkUnavailable).param("network"))?;
-    let address = payable(tx, context, network, &request.address).await?;
     if row.status == RefundStatus::Sent {
         return Err(Refusal::of(Code::ClaimAlreadySent).into());
     }
+    let (network, _) = chosen(&row, &request.network)
+        .ok_or_else(|| Refusal::of(Code::NetworkUnavailable).param("network"))?;
+    let address = payable(tx, context, network, &request.address).await?;
     if row.status != RefundStatus::Unclaimed {
         let chosen = (row.payout_network.as_deref(), row.payout_address.as_deref());
         return match chosen == (Some(&*network.id), Some(&*address)) {

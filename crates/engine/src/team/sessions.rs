@@ -26,8 +26,9 @@ use crate::view::SessionView;
 const PENDING_MS: i64 = 10 * 60_000;
 /// Beyond this a user's oldest session ends.
 const SESSIONS_MAX: usize = 20;
-/// A session's last use is written down this often.
+/// A session's last use is written down no more often than this, but several times before it would end.
 const USED_STEP_MS: i64 = 60_000;
+const USES_BEFORE_END: i64 = 4;
 
 pub const ACTIVE: &str = "active";
 pub const PENDING: &str = "second_factor_pending";
@@ -115,7 +116,9 @@ pub async fn check_reader(engine: &Engine, session: &str, scope: &Scope) -> Resu
 /// Writes down that a session is in use, now and then.
 pub async fn touch(engine: &Engine, signed: &Signed) -> Result<(), Fail> {
     let now = engine.clock.now_ms();
-    if now - signed.session.last_used_at < USED_STEP_MS {
+    let idle_ms = engine.config.dashboard.session_idle_ms;
+    let step_ms = USED_STEP_MS.min(idle_ms / USES_BEFORE_END);
+    if now - signed.session.last_used_at < step_ms {
         return Ok(());
     }
     let (session, user) = (&*signed.session.id, &*signed.user.id);

@@ -14,7 +14,7 @@ pub enum AccountCommand {
         after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\
                       Without a destination, test mode gets documented examples.\n\n\
                       Example: till account create --name Acme --live \\\n           \
-                      --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
+                      --destination eip155=0xYourWallet"
     )]
     Create(account::Create),
     /// List all accounts
@@ -38,7 +38,7 @@ pub enum AccountCommand {
                           --account <ID> --mode <MODE> --destination <FAMILY=ADDRESS>",
         after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\n\
                       Example: till account add-destination --account acct_… --mode live \\\n           \
-                      --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+                      --destination eip155=0xYourWallet"
     )]
     AddDestination(destination::Add),
     /// Ask for another destination, or take that back
@@ -48,7 +48,7 @@ pub enum AccountCommand {
         after_help = "In test mode, and before the first live invoice, it takes effect at once; later\n\
                       after dashboard.change_delay_s. Addresses that were shown keep the old one.\n\n\
                       Example: till account change-destination --account acct_… --mode live \\\n           \
-                      --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+                      --destination eip155=0xYourWallet"
     )]
     ChangeDestination(destination::Change),
     /// Say where webhooks go, in live mode, too

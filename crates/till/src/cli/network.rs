@@ -15,7 +15,7 @@ pub enum NetworkCommand {
     /// End a freeze: the chain as it is now is believed
     #[command(
         after_help = "Look first at what was replaced: payments in replaced blocks are reversed\n\
-                      unless they are found again.\n\n\
+                      unless they are found again. Without --network, all that are frozen.\n\n\
                       Example: till network thaw --network eip155:8453"
     )]
     Thaw(network::Thaw),

@@ -9,7 +9,7 @@ use till_core::organization::organization_name;
 use till_core::role::Role;
 use till_core::time;
 use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
-use till_engine::merchants::names;
+use till_engine::merchants::{destinations, names};
 use till_engine::team::command_line;
 use till_engine::team::emails::Email;
 use till_engine::team::links::NewLink;
@@ -91,10 +91,10 @@ pub async fn create(config: &Config, create: &Create) -> Result<(), Failure> {
         true => Modes::TestAndLive,
         false => Modes::TestOnly,
     };
-    let destinations = by_mode(&create.destination, modes)?;
+    let given = by_mode(&create.destination, modes)?;
     let urls = config.urls(config.server.listen);
     let engine = compose::engine(config, &urls, Purpose::Command).await?;
-    let account = create_account(&engine, name, modes, &destinations).await?;
+    let account = create_account(&engine, name, modes, &given).await?;
     let link = match &create.owner {
         Some(owner) => {
             let (role, operator) = (Role::Owner, create.operator);
@@ -159,7 +159,7 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
         Modes::TestOnly => &[Mode::Test],
         Modes::TestAndLive => &[Mode::Test, Mode::Live],
     };
-    let mut destinations: Vec<(Family, Mode, String)> = Vec::new();
+    let mut all: Vec<(Family, Mode, String)> = Vec::new();
     for Destination { family, address } in given {
         let namespace = family.namespace();
         let mut fits = 0;
@@ -173,16 +173,24 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
                     )));
                 }
             };
+            let can_serve = destinations::check_spendable(*family, &canonical)
+                .and_then(|()| destinations::check_example(*mode, *family, &canonical));
+            if let Err(refusal) = can_serve {
+                return Err(Failure::new(format!(
+                    "--destination {namespace} is refused. {}",
+                    refusal.message
+                )));
+            }
             fits += 1;
             let taken = |(f, m, _): &(Family, Mode, String)| f == family && m == mode;
-            if destinations.iter().any(taken) {
+            if all.iter().any(taken) {
                 let line = format!(
                     "--destination {namespace} is given twice for {} mode",
                     mode.as_str()
                 );
                 return Err(Failure::new(line));
             }
-            destinations.push((*family, *mode, canonical));
+            all.push((*family, *mode, canonical));
         }
         if fits == 0 {
             return Err(Failure::new(
@@ -190,14 +198,16 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
             ));
         }
     }
-    Ok(destinations)
+    Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The documented example.
     const EVM: &str = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    const OWN: &str = "eip155=0x8617E340B3D01FA5F11F306F4090FD50E238070D";
     /// m/84'/0'/0' of the mnemonic in BIP84's test vectors.
     const ZPUB: &str = "bip122=zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 
@@ -216,7 +226,7 @@ mod tests {
             given(&[EVM], Modes::TestOnly).unwrap(),
             [(Family::Evm, Mode::Test, evm.clone())]
         );
-        let both = given(&[EVM, ZPUB], Modes::TestAndLive).unwrap();
+        let both = given(&[OWN, ZPUB], Modes::TestAndLive).unwrap();
         let places: Vec<_> = both.iter().map(|(f, m, _)| (*f, *m)).collect();
         assert_eq!(
             places,
@@ -238,6 +248,22 @@ mod tests {
     fn a_live_destination_alone_leaves_test_mode_to_the_account_s_own_examples() {
         let all = given(&[ZPUB], Modes::TestAndLive).unwrap();
         assert!(all.iter().all(|(_, mode, _)| *mode == Mode::Live));
+    }
+
+    #[test]
+    fn what_loses_money_is_refused_before_an_account_is_made() {
+        let refused = |text: &str, modes: Modes, why: &str| {
+            let failure = given(&[text], modes).unwrap_err().to_string();
+            assert!(failure.contains(why), "{text}: {failure}");
+        };
+        refused(EVM, Modes::TestAndLive, "documented example");
+        let tron = "tron=THVmXun9u721tBiYcT3VfLQKcwYBmoY1xX";
+        refused(tron, Modes::TestAndLive, "documented example");
+        for modes in [Modes::TestOnly, Modes::TestAndLive] {
+            let burnt = "eip155=0x000000000000000000000000000000000000dEaD";
+            refused(burnt, modes, "Nobody holds the key");
+        }
+        assert!(given(&[tron], Modes::TestOnly).is_ok());
     }
 
     #[test]

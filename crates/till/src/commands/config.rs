@@ -1,10 +1,12 @@
 //! `till config`: every setting, and what applies here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::compose;
+use crate::config::reference::Explained;
 use crate::config::{Flags, reference};
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -12,9 +14,9 @@ use crate::output::{print, print_json};
 #[derive(Debug, Args)]
 pub struct Show {
     /// Only say whether this file is right
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "example", "markdown"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["example", "markdown"])]
     pub check: Option<PathBuf>,
-    /// Print one JSON array instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
     /// Print a commented file to begin with
@@ -43,13 +45,40 @@ pub fn show(
     if show.markdown {
         return print(&reference::markdown());
     }
+    match &show.check {
+        Some(file) => say_whether_right(file, show.json, read(given)),
+        None if show.json => print_json(&read(given)?),
+        None => print(&reference::text(&read(given)?)),
+    }
+}
+
+/// Every setting with what it is set to, if a server could start with them.
+fn read(given: impl FnOnce() -> Result<ConfigSources, Failure>) -> Result<Vec<Explained>, Failure> {
     let given = given()?;
     let (file_text, variables) = (given.file_text.as_deref(), given.variables.into_iter());
     let (config, explained) = reference::explain(file_text, variables, &given.flags)?;
     compose::check_settings(&config)?;
-    match &show.check {
-        Some(file) => print(&format!("{}: no problem found\n", file.display())),
-        None if show.json => print_json(&explained),
-        None => print(&reference::text(&explained)),
+    Ok(explained)
+}
+
+#[derive(Serialize)]
+struct ShownCheck {
+    file: String,
+    problems: Vec<String>,
+}
+
+fn say_whether_right(
+    file: &Path,
+    json: bool,
+    read: Result<Vec<Explained>, Failure>,
+) -> Result<(), Failure> {
+    let file = file.display().to_string();
+    if json {
+        let problem = read.as_ref().err().map(Failure::to_string);
+        let problems = problem.into_iter().collect();
+        print_json(&ShownCheck { file, problems })?;
+        return read.map(drop);
     }
+    read?;
+    print(&format!("{file}: no problem found\n"))
 }

@@ -6,9 +6,8 @@ use till_chains::parse_destination;
 use till_core::asset::{Family, Mode};
 use till_core::scope::Scope;
 use till_core::time;
-use till_engine::Engine;
-use till_engine::merchants::destinations;
 use till_engine::team::changes;
+use till_engine::{Engine, shell};
 
 use crate::commands::account::{Destination, destination};
 use crate::commands::accounts::no_account;
@@ -74,7 +73,9 @@ pub async fn add(config: &Config, add: &Add) -> Result<(), Failure> {
         given.push((*family, canonical));
     }
     let engine = key::engine_for(config, &add.account).await?;
-    let added = destinations::add(&engine, &scope, &given).await;
+    // The notice of it is mailed where there is mail.
+    let engine = engine.with_mailer(compose::mailer(config)?);
+    let added = shell::add_destinations(&engine, &scope, &given).await;
     engine.db.close().await;
     added?;
     output::print(&format!(

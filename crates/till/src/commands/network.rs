@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use till_core::asset::Registry;
 use till_core::time;
+use till_engine::Engine;
 use till_engine::intake::chain;
 use till_store::networks::NetworkRow;
 
@@ -26,11 +27,11 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Thaw {
-    /// The network, by its CAIP-2 id
+    /// Only this one, by its CAIP-2 id
     #[arg(long, value_name = "CAIP2")]
-    network: String,
+    network: Option<String>,
     /// Read it again from this height on
-    #[arg(long, value_name = "HEIGHT", value_parser = clap::value_parser!(u32))]
+    #[arg(long, value_name = "HEIGHT", requires = "network", value_parser = clap::value_parser!(u32))]
     rescan_from: Option<u32>,
 }
 
@@ -119,22 +120,45 @@ fn line(shown: &ShownNetwork) -> String {
     )
 }
 
+/// Without a name, every network that is frozen.
 pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
-    let id = &*deposit_networks::known(&thaw.network)?.id;
+    let named = thaw
+        .network
+        .as_deref()
+        .map(deposit_networks::known)
+        .transpose()?;
     let engine = compose::engine_on_existing(config).await?;
+    let done = match named {
+        Some(network) => thaw_one(&engine, &network.id, thaw.rescan_from).await,
+        None => thaw_all(&engine).await,
+    };
+    engine.db.clone().close().await;
+    done
+}
+
+async fn thaw_all(engine: &Engine) -> Result<(), Failure> {
+    let rows = till_store::networks::all(&mut engine.db.read().await?).await?;
+    let frozen: Vec<&NetworkRow> = rows.iter().filter(|row| row.frozen_at.is_some()).collect();
+    if frozen.is_empty() {
+        return output::print("no network is frozen\n");
+    }
+    for row in frozen {
+        thaw_one(engine, &row.id, None).await?;
+    }
+    Ok(())
+}
+
+async fn thaw_one(engine: &Engine, id: &str, rescan_from: Option<u32>) -> Result<(), Failure> {
     let row = till_store::networks::find(&mut engine.db.read().await?, id).await?;
     let is_frozen = row.is_some_and(|row| row.frozen_at.is_some());
-    let done = match is_frozen || thaw.rescan_from.is_some() {
-        true => chain::thaw(&engine, id, thaw.rescan_from.map(i64::from)).await,
-        false => Ok(()),
-    };
-    let row = till_store::networks::find(&mut engine.db.read().await?, id).await;
-    engine.db.clone().close().await;
-    done?;
-    let next = row?.and_then(|row| row.cursor_height).map(|it| it + 1);
-    let line = match (is_frozen, thaw.rescan_from.and(next)) {
+    if is_frozen || rescan_from.is_some() {
+        chain::thaw(engine, id, rescan_from.map(i64::from)).await?;
+    }
+    let row = till_store::networks::find(&mut engine.db.read().await?, id).await?;
+    let next = row.and_then(|row| row.cursor_height).map(|it| it + 1);
+    let line = match (is_frozen, rescan_from.and(next)) {
         (_, Some(next)) => format!("{id} is read again from {next}\n"),
-        (false, None) if thaw.rescan_from.is_some() => format!("{id} was never read\n"),
+        (false, None) if rescan_from.is_some() => format!("{id} was never read\n"),
         (true, None) => format!("{id} is watched again\n"),
         (false, None) => format!("{id} was not frozen\n"),
     };

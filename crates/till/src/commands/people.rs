@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use till_core::role::Role;
 use till_core::time;
+use till_engine::Engine;
 use till_engine::team::command_line::{self, Invited, UserLink};
 use till_engine::team::emails::Email;
 use till_engine::team::links::NewLink;
@@ -11,6 +12,7 @@ use till_engine::team::links::NewLink;
 use crate::commands::accounts::no_account;
 use crate::compose;
 use crate::config::Config;
+use crate::database;
 use crate::failure::Failure;
 use crate::output;
 
@@ -78,8 +80,15 @@ fn print_link(what: &str, link: &NewLink) -> Result<(), Failure> {
 pub async fn invite(config: &Config, new: &Invite) -> Result<(), Failure> {
     let engine = compose::engine_on_existing(config).await?;
     let invited = command_line::invite(&engine, &new.account, &new.email, new.role, false).await;
+    let disabled = is_disabled(&engine, &new.account).await;
     engine.db.clone().close().await;
     let invited = invited?.ok_or_else(|| no_account(&new.account))?;
+    if disabled? {
+        output::remark(&[format!(
+            "this account is disabled, so the link is refused until `till account enable --account {}`",
+            new.account
+        )]);
+    }
     let Invited { invite, link } = &invited;
     match new.json {
         true => output::print_json(&ShownInvite {
@@ -89,6 +98,11 @@ pub async fn invite(config: &Config, new: &Invite) -> Result<(), Failure> {
         }),
         false => print_link("The invitation, to be opened once", link),
     }
+}
+
+async fn is_disabled(engine: &Engine, account: &str) -> Result<bool, Failure> {
+    let mut reader = engine.db.read().await?;
+    Ok(till_store::accounts::is_disabled(&mut reader, account).await?)
 }
 
 fn print_user(found: &UserLink, json: bool) -> Result<(), Failure> {
@@ -109,8 +123,8 @@ fn nobody() -> Failure {
 }
 
 pub async fn create_operator(config: &Config, person: &Person) -> Result<(), Failure> {
-    let urls = config.urls(config.server.listen);
-    let engine = compose::engine(config, &urls, compose::Purpose::Command).await?;
+    check_has_key(config).await?;
+    let engine = compose::engine_on_existing(config).await?;
     let made = command_line::create_operator(&engine, &person.email).await;
     engine.db.clone().close().await;
     let made = made?;
@@ -120,6 +134,19 @@ pub async fn create_operator(config: &Config, person: &Person) -> Result<(), Fai
         );
     }
     print_user(&made, person.json)
+}
+
+/// An address is encrypted with the database's key, and this command makes none.
+async fn check_has_key(config: &Config) -> Result<(), Failure> {
+    let db = database::open_existing(&config.database).await?;
+    let is_new = compose::is_new(&db).await;
+    db.close().await;
+    match is_new? {
+        true => Err(Failure::new(
+            "this database has no key to encrypt with yet: run `till serve` or `till account create` first",
+        )),
+        false => Ok(()),
+    }
 }
 
 pub async fn remove_operator(config: &Config, address: &Address) -> Result<(), Failure> {

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use till_core::limits::{REVIEW_REASON_CHARS_MAX, REVIEW_REASON_CHARS_MIN, chars};
-use till_engine::invoices::{self, Decision};
+use till_engine::invoices::Decision;
+use till_engine::shell;
 
 use crate::compose;
 use crate::config::Config;
@@ -30,7 +31,7 @@ pub async fn resolve(
         )));
     }
     let engine = compose::engine_on_existing(config).await?;
-    let done = invoices::resolve_by_operator(&engine, &resolve.invoice, decision, reason).await;
+    let done = shell::decide_review(&engine, &resolve.invoice, decision, reason).await;
     engine.db.clone().close().await;
     match done? {
         Some(invoice) => output::print(&format!(

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use till_core::scope::Scope;
-use till_engine::merchants::operator;
+use till_engine::shell;
 
 use crate::commands::key::Mode;
 use crate::compose;
@@ -38,7 +38,7 @@ pub struct RollWebhookSecret {
 pub async fn set_webhook(config: &Config, set: &SetWebhook) -> Result<(), Failure> {
     let engine = compose::engine_on_existing(config).await?;
     let scope = Scope::new(&set.account, set.mode.of_assets());
-    let done = operator::set_webhook(&engine, &scope, &set.url).await;
+    let done = shell::set_webhook(&engine, &scope, &set.url).await;
     engine.db.clone().close().await;
     done?;
     output::print("webhooks go there from now on, those that are retried as well\n")
@@ -47,7 +47,7 @@ pub async fn set_webhook(config: &Config, set: &SetWebhook) -> Result<(), Failur
 pub async fn roll_webhook_secret(config: &Config, roll: &RollWebhookSecret) -> Result<(), Failure> {
     let engine = compose::engine_on_existing(config).await?;
     let scope = Scope::new(&roll.account, roll.mode.of_assets());
-    let rolled = operator::roll_webhook_secret(&engine, &scope).await;
+    let rolled = shell::roll_webhook_secret(&engine, &scope).await;
     engine.db.clone().close().await;
     let secret = rolled?;
     match roll.json {

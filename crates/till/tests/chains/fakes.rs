@@ -12,7 +12,7 @@ use crate::proxy::{Asked, Proxy};
 use crate::shop::Shop;
 
 const USDC: &str = "USDC@eip155:84532";
-const DESTINATION: &str = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+const DESTINATION: &str = "eip155=0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 fn watched(node: &Node, url: &str) -> String {
     format!("[networks.{:?}]\nrpc = [{url:?}]\n", node.network.id)

@@ -1,5 +1,7 @@
 //! Commands that ask chains, without any chain: what cannot be meant, what is not there, and what is never repeated.
 
+use sqlx::Connection as _;
+use sqlx::sqlite::SqliteConnection;
 use till_store::testing::one_migration_behind;
 
 use crate::common::{Done, Place};
@@ -209,6 +211,8 @@ fn ending_a_freeze_where_there_is_no_database_says_so_and_makes_nothing() {
     place.till(&["migrate"]).ok();
     let said = place.till(&thaw).ok().stdout;
     assert_eq!(said, "eip155:84532 was not frozen\n");
+    let said = place.till(&["network", "thaw"]).ok().stdout;
+    assert_eq!(said, "no network is frozen\n");
     let keys = place.files().into_iter().filter(|it| it.ends_with(".key"));
     assert_eq!(keys.count(), 0);
 }
@@ -223,4 +227,28 @@ fn ending_a_freeze_wants_the_key_file_that_the_database_was_written_with() {
     let line = place.till(&thaw).fails(1);
     assert!(line.contains("key file"), "{line}");
     assert!(!place.path("till.key").exists());
+}
+
+#[test]
+fn a_thaw_that_names_no_network_ends_every_freeze_and_says_each() {
+    let place = Place::new();
+    place.account(&[]);
+    let url = format!("sqlite:{}", place.path("till.db").display());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut conn = SqliteConnection::connect(&url).await.unwrap();
+        let frozen = "INSERT INTO networks (id, epoch, cursor_height, frozen_at, frozen_from, frozen_reason) VALUES \
+             ('eip155:11155111', 1, 9, 1, 8, 'replaced'), ('eip155:84532', 1, 9, 1, 8, 'replaced'), ('eip155:8453', 1, 9, NULL, NULL, NULL)";
+        let done = sqlx::raw_sql(frozen).execute(&mut conn).await;
+        done.unwrap();
+        conn.close().await.unwrap();
+    });
+    // A height is one network's own.
+    let height = ["network", "thaw", "--rescan-from", "5"];
+    assert_eq!(place.till(&height).status, Some(2));
+    let said = place.till(&["network", "thaw"]).ok().stdout;
+    let both = "eip155:11155111 is watched again\neip155:84532 is watched again\n";
+    assert_eq!(said, both);
+    let said = place.till(&["network", "thaw"]).ok().stdout;
+    assert_eq!(said, "no network is frozen\n");
 }

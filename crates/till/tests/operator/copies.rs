@@ -276,6 +276,7 @@ fn commands_in_the_wrong_folder_make_nothing_there() {
             "--to",
             "pay",
         ],
+        &["operator", "create", "--email", "ada@example.com"],
         &["screening", "status"],
         &["network", "list"],
         &["network", "thaw", "--network", "eip155:84532"],
@@ -302,5 +303,11 @@ fn commands_in_the_wrong_folder_make_nothing_there() {
         line.contains("nothing is encrypted in this database yet"),
         "{line}"
     );
+    // Nor is anybody's address encrypted in it before it has one.
+    let operator = ["operator", "create", "--email", "ada@example.com"];
+    let line = place.till(&operator).fails(1);
+    assert!(line.contains("no key to encrypt with yet"), "{line}");
     assert!(!place.path("till.key").exists());
+    place.account(&[]);
+    place.till(&operator).ok();
 }

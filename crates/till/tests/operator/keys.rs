@@ -182,11 +182,19 @@ fn destinations_are_added_where_there_are_none_and_shown() {
     let body = json!({ "amount": "5", "currency": "USD", "assets": ["USDC@eip155:8453"] });
     let refused = client.post("/v1/invoices", "one", &body).unwrap().json();
     assert_eq!(text(&refused, "/error/code"), "mode_not_configured");
+    let burnt = "eip155=0x000000000000000000000000000000000000dEaD";
+    let line = add("live", burnt).fails(1);
+    assert!(line.contains("Nobody holds the key"), "{line}");
     add("live", &format!("eip155={evm}")).ok();
-    client
-        .post("/v1/invoices", "two", &body)
-        .unwrap()
-        .expect(201);
+    let made = client.post("/v1/invoices", "two", &body).unwrap();
+    let made = made.expect(201);
+    // What a payer is shown is nobody's destination.
+    let ours = text(&made, "/payment_options/0/address");
+    let create = ["account", "create", "--name", "B", "--destination"];
+    let line = place
+        .till(&[&create[..], &[&*format!("eip155={ours}")]].concat())
+        .fails(1);
+    assert!(line.contains("deposit address of Till"), "{line}");
     let line = add("live", &format!("eip155={evm}")).fails(1);
     assert!(line.contains("not replaced"), "{line}");
     let line = add("live", "tron=THVmXun9u721tBiYcT3VfLQKcwYBmoY1xX").fails(1);

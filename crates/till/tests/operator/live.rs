@@ -6,7 +6,7 @@ use till_store::testing::{Dialect, fresh};
 use crate::common::{Place, text, until};
 
 fn live_mode_is_served_from_the_shell(place: &Place, database: &[&str]) {
-    let destination = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    let destination = "eip155=0x8617E340B3D01FA5F11F306F4090FD50E238070D";
     let more = [&["--live", "--destination", destination], database].concat();
     let account = place.account(&more);
     let id = text(&account, "/account");

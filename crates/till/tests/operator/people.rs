@@ -86,6 +86,29 @@ fn people_are_let_in_from_the_shell(place: &Place, database: &[&str]) {
 }
 
 #[test]
+fn an_invitation_to_a_disabled_account_is_printed_with_a_warning() {
+    let place = Place::new();
+    let account = place.account(&[]);
+    let id = text(&account, "/account");
+    let of_account = |command: &str, more: &[&str]| {
+        let args = ["account", command, "--account", id];
+        place.till(&[&args[..], more].concat()).ok()
+    };
+    let invite = |email: &str| of_account("invite", &["--email", email, "--json"]);
+    assert_eq!(invite("ada@example.com").stderr, "");
+    of_account("disable", &[]);
+    let invited = invite("bob@example.com");
+    assert!(
+        invited.stderr.contains("this account is disabled") && invited.stderr.contains(id),
+        "{}",
+        invited.stderr
+    );
+    assert!(text(&invited.json(), "/link").contains("#invite="));
+    of_account("enable", &[]);
+    assert_eq!(invite("eve@example.com").stderr, "");
+}
+
+#[test]
 fn people_are_let_in_from_the_shell_on_sqlite() {
     people_are_let_in_from_the_shell(&Place::new(), &[]);
 }
@@ -103,7 +126,7 @@ fn people_are_let_in_from_the_shell_on_postgres() {
 #[test]
 fn live_mode_is_given_and_taken_at_the_shell() {
     let place = Place::new();
-    let destination = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    let destination = "eip155=0x8617E340B3D01FA5F11F306F4090FD50E238070D";
     let account = place.account(&["--live", "--destination", destination]);
     let id = text(&account, "/account");
     let server = place.serve(&["--set", "server.live_mode=true"]);

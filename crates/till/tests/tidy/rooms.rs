@@ -70,7 +70,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["settlement"],
             &["intake", "invoices", "merchants"],
             &["customers", "digests", "links", "refunds", "team"],
-            &["books", "checkout", "subscriptions", "watch"],
+            &["books", "checkout", "shell", "subscriptions", "watch"],
             &["rotation"],
             &["workers"],
             &["test_mode"],

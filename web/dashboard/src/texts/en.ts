@@ -1586,6 +1586,7 @@ export const enSetup = {
       'api_key.created': 'A live secret key was made',
       'key.exposed': 'A secret key was seen in an address',
       'review.opened': 'A live payment waits for a decision',
+      'review.resolved': 'The operator decided about a payment that waited',
       'webhook.failing': 'Your server has not accepted events for a day',
       'organization.disabled': 'The organisation was switched off by the operator',
       'organization.enabled': 'The organisation was switched on again',

@@ -234,7 +234,11 @@ impl Following {
 fn has_lost_its_part(done: &Follower<'_>) -> bool {
     let stored = done.held.invoice.stored();
     let was_partly = stored.is_some_and(|was| was.status == InvoiceStatus::PartiallyPaid);
-    was_partly && done.status() == InvoiceStatus::AwaitingPayment
+    let has_nothing = matches!(
+        done.status(),
+        InvoiceStatus::AwaitingPayment | InvoiceStatus::Expired
+    );
+    was_partly && has_nothing
 }
 
 /// It is paid without what somebody must decide about, or has rejected, whereby the invoice was cancelled: no stranger can

@@ -15,6 +15,6 @@ const PLACES: Record<string, string> = {
 
 export function placeOf({ kind, target }: Pick<Notice, 'kind' | 'target'>): string | null {
   if (kind === 'application.submitted') return `/operator/applications/${target}`
-  if (kind === 'review.opened') return `/invoices/${target}`
+  if (kind.startsWith('review.')) return `/invoices/${target}`
   return PLACES[kind.split('.')[0] ?? ''] ?? null
 }
