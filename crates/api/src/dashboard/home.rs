@@ -6,7 +6,6 @@ use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Registry;
 use till_core::error::Refusal;
-use till_core::scope::Scope;
 use till_engine::digests;
 use till_engine::team::{audit_log, deposits, home};
 use till_engine::view::{AuditEventView, DepositView, DigestView, HomeView};
@@ -82,20 +81,19 @@ async fn list_deposits(
     let network = got.filter().network.as_deref();
     let filter = deposits::DepositFilter {
         status: got.filter().status.map(|status| status.0),
-        network: network.map(|text| network_of(&scope, text)).transpose()?,
+        network: network.map(network_of).transpose()?,
     };
     let found = deposits::list(&api.engine, &scope, &filter, &pager.page).await?;
     pager.shown(found).await
 }
 
 /// The id of a network, which may be given by an alias.
-fn network_of(scope: &Scope, text: &str) -> Result<String, Refusal> {
+fn network_of(text: &str) -> Result<String, Refusal> {
     let network = Registry::builtin().network(text);
-    let network = network.filter(|network| network.mode == scope.mode);
-    network.map(|network| network.id.clone()).ok_or_else(|| {
-        let mode = scope.mode.as_str();
-        read::invalid("network", format!("`{text}` is no network of {mode} mode."))
-    })
+    let unknown = || read::invalid("network", format!("`{text}` is no known network."));
+    network
+        .map(|network| network.id.clone())
+        .ok_or_else(unknown)
 }
 
 const NOTE_CHARS_MAX: usize = 500;

@@ -65,7 +65,7 @@ on_every_engine! {
         again("sign_out").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
         again("sessions/revoke_others?x=1").json(&json!({ "x": 1 })).send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
         again("sign_out").json(&json!({})).header("content-type", "text/plain").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
-        call().json(&json!({})).header("content-type", "text/plain").send().await.refused(415, "content_type_invalid", None);
+        call().json(&json!({})).header("content-type", "text/plain").send().await.refused(415, "content_type_invalid", "Content-Type");
         till.call("GET", "/v1/dashboard/session").send().await.refused(401, "session_missing", None);
         owner.call("OPTIONS", "session").send().await.refused(405, "method_not_allowed", None);
         for (browser, status) in [(&owner, 200), (&Browser::new(&till), 401)] {

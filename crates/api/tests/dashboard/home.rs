@@ -197,9 +197,7 @@ on_every_engine! {
         assert_eq!(data(&browser.get("unattributed_deposits?status=dismissed").await.ok(200)), [gone]);
         let on = async |network: &str| browser.get(&format!("unattributed_deposits?network={network}")).await;
         assert_eq!(on("tron:0xcd8690dc").await.ok(200)["data"], on("tron:3448148188").await.ok(200)["data"]);
-        for network in ["foo", "eip155:1"] {
-            on(network).await.refused(400, "parameter_invalid", "network");
-        }
+        on("foo").await.refused(400, "parameter_invalid", "network");
         assert_eq!(data(&browser.get("unattributed_deposits?status=open").await.ok(200)).len(), 6);
         assert_eq!(data(&browser.get("unattributed_deposits?network=eip155:1").await.ok(200)).len(), 0);
         assert_eq!(needs(&home(&browser).await), [("unattributed_deposit".to_owned(), 6)]);

@@ -244,6 +244,16 @@ on_every_engine! {
         first.post("invites", body("a@example.com")).await.ok(201);
     }
 
+    async fn one_invitation_too_many_is_told_before_they_are_counted(world: World) {
+        let till = world.till_with(Setup { mail: true, ..Setup::default() }).await;
+        let first = owner(&till).await;
+        let body = |at: usize| json!({ "email": format!("{at}@example.com"), "role": "viewer" });
+        for at in 0..50 {
+            first.post("invites", body(at)).await.ok(201);
+        }
+        first.post("invites", body(50)).await.refused(400, "parameter_invalid", None);
+    }
+
     async fn nobody_joins_a_disabled_organisation(world: World) {
         let till = in_test_mode_alone(&world.till().await).await;
         let first = owner(&till).await;

@@ -10,7 +10,7 @@ use till_store::Queries as _;
 
 use crate::browser::{member, owner};
 use crate::changes::told;
-use crate::given::user_of;
+use crate::given::{give_passkey, user_of};
 use crate::harness::{Setup, Till, data, id, live, until};
 use crate::members::noticed;
 use crate::resources::held_in_live;
@@ -75,6 +75,7 @@ on_every_engine! {
     async fn what_the_operator_does_at_the_shell_is_told_to_those_who_manage(world: World) {
         let till = world.till_with(Setup { workers: false, ..live() }).await;
         let owner = owner(&till).await.in_mode("live");
+        give_passkey(&till, &owner).await;
         let viewer = user_of(&member(&till, "v@example.com", Role::Viewer).await).await;
         let (engine, scope, url) = (till.engine(), till.live_scope(), "https://example.com/till");
         shell::set_webhook(engine, &scope, url).await.unwrap();

@@ -47,7 +47,7 @@ impl Counted {
             Counted::LinksByClient => ("links_by_client", 20, HOUR_MS),
             Counted::SignUpsByClient => ("sign_ups_by_client", 5, HOUR_MS),
             Counted::InvitesToAddress => ("invites_to_address", 5, HOUR_MS),
-            Counted::InvitesByUser => ("invites_by_user", 200, HOUR_MS),
+            Counted::InvitesByUser => ("invites_by_user", 50, HOUR_MS),
             Counted::OrganizationsByUser => ("organizations_by_user", 10, HOUR_MS),
             Counted::WrongCodes => ("wrong_codes", 5, 15 * MINUTE_MS),
             Counted::FailuresByClient => ("failures_by_client", 20, 15 * MINUTE_MS),

@@ -41,7 +41,6 @@ pub async fn invite(
     let (address, user) = (lower(email), &context.asked.user);
     if engine.mailer.is_some() {
         attempts::check(tx, engine, Counted::InvitesToAddress, &address).await?;
-        attempts::take(tx, engine, Counted::InvitesByUser, user).await?;
     }
     if !context.role.is_some_and(|own| own.may_assign(role)) {
         return Err(Refusal::of(Code::RoleNotAssignable).param("role").into());
@@ -61,6 +60,10 @@ pub async fn invite(
         link: link_given(engine),
     };
     let (row, link) = offer(tx, engine, &new).await?;
+    // What is wrong with the request is told before it is counted.
+    if engine.mailer.is_some() {
+        attempts::take(tx, engine, Counted::InvitesByUser, user).await?;
+    }
     let details = json!({"role": role.as_str()});
     context
         .record(tx, Action::InviteCreated, &row.id, details)
