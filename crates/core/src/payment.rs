@@ -220,6 +220,11 @@ impl Payment {
         self.gone_at.is_some()
     }
 
+    /// Somebody must decide about it first.
+    pub fn is_held(&self) -> bool {
+        matches!(self.verdict, Some(Verdict::Held(_)))
+    }
+
     /// What of it pays the price.
     pub fn counted_units(&self) -> Units {
         Units(self.units.0.saturating_sub(self.suffix.0))

@@ -35,7 +35,7 @@ pub fn invoices_of(link: &Value) -> String {
     format!("/v1/checkout/links/{}/invoices", text(&link["slug"]))
 }
 
-async fn pay_from(till: &Till, link: &Value, body: Value) -> Value {
+pub async fn pay_from(till: &Till, link: &Value, body: Value) -> Value {
     till.post(&invoices_of(link), body).await.ok(201)
 }
 

@@ -24,6 +24,7 @@ mod events;
 mod examples;
 mod excess;
 mod fairness;
+mod held;
 mod idempotency;
 mod invoices;
 mod links;

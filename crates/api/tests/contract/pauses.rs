@@ -283,4 +283,20 @@ on_every_engine! {
         assert_eq!(payable(&till, &made).await, [""; 0]);
         assert_conserved(&till).await;
     }
+
+    async fn the_log_has_a_change_before_what_follows_from_it(world: World) {
+        let (till, customer) = begin(&world).await;
+        to(&till, START).await;
+        let plan = weekly(&till, json!({ "grace_days": 0 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        pay(&till, &made).await;
+        pause(&till, &made).await;
+        reverse(&till, &till.payments_of(&text(&made["latest_invoice"])).await[0]).await;
+        settle(&till).await;
+        resume(&till, &made).await;
+        let log = till.get("/v1/events?limit=100").await.ok(200);
+        let log: Vec<Value> = log["data"].as_array().unwrap().iter().rev().cloned().collect();
+        let place = |event: &str| log.iter().position(|it| it["type"] == event).unwrap_or_else(|| panic!("no {event}"));
+        assert!(place("subscription.resumed") < place("subscription.past_due"));
+    }
 }

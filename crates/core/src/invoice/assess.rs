@@ -21,6 +21,10 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
     let credits = credits(terms, &weighed, &credited, &sums.owed);
     let overpaid = overpaid(terms, &credited, &sums.owed);
     let unheld = unheld_status(facts, &sums, overpaid.is_some(), now);
+    let without_held = match unheld {
+        Status::Detected if !sums.seen => waiting_status(terms, now),
+        status => status,
+    };
     let status = match sums.hold {
         Some(_) => Status::UnderReview,
         None => unheld,
@@ -53,6 +57,9 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         is_covered_with_disputed: is_enough(terms, &(&sums.credited + &sums.disputed)),
         is_covered_with_promised: is_enough(terms, &(&sums.credited + &sums.promised)),
         is_over: is_over(terms, status, &sums, now),
+        status_without_held: without_held,
+        is_over_without_held: is_over(terms, without_held, &sums, now),
+        held_may_count: sums.held,
     }
 }
 
@@ -196,10 +203,16 @@ fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> St
         Status::Confirming
     } else if sums.seen || sums.held {
         Status::Detected
-    } else if now >= terms.waits_until() {
-        Status::Expired
     } else {
-        Status::AwaitingPayment
+        waiting_status(terms, now)
+    }
+}
+
+/// The status of an invoice to which nothing was paid.
+fn waiting_status(terms: &Terms, now: i64) -> Status {
+    match now >= terms.waits_until() {
+        true => Status::Expired,
+        false => Status::AwaitingPayment,
     }
 }
 

@@ -284,6 +284,11 @@ pub struct Assessment {
     pub is_covered_with_promised: bool,
     /// Nothing more is waited for: its address may cool down. What arrives nevertheless counts as the facts say.
     pub is_over: bool,
+    /// The status, and whether it is over, as they would be if what is held had never come.
+    pub status_without_held: Status,
+    pub is_over_without_held: bool,
+    /// Accepted, something that is held would count towards the price.
+    pub held_may_count: bool,
 }
 
 impl Assessment {

@@ -117,7 +117,8 @@ pub async fn hold_free(
     with_payments(tx, rows).await
 }
 
-async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<LockedInvoice>, Fail> {
+/// These invoices with their payments and refunds. Whoever changes them holds them already.
+pub async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<LockedInvoice>, Fail> {
     let found: Vec<(&Scope, &str)> = rows.iter().map(|row| (&row.scope, &*row.id)).collect();
     let mut payments: HashMap<String, Vec<Tracked<PaymentRow>>> = HashMap::new();
     for payment in till_store::payments::of_invoices(tx, &found).await? {

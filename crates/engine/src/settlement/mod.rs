@@ -8,6 +8,6 @@ mod settle;
 mod tell;
 pub mod wallets;
 
-pub use facts::{LockedInvoice, Tracked, Withdrawn, hold, hold_free, hold_many};
+pub use facts::{LockedInvoice, Tracked, Withdrawn, hold, hold_free, hold_many, with_payments};
 pub use settle::{Change, Settling, commit, settle, settle_all};
 pub use tell::{Extra, render};

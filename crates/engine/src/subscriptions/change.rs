@@ -16,7 +16,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::follow::period::{place, rhythm};
-use crate::settlement::follow::subscription::{refresh, told};
+use crate::settlement::follow::subscription::{restate, told};
 use crate::view::SubscriptionView;
 
 /// How many future periods are searched for payments by credit. At most two can be paid ahead, at creation where
@@ -113,9 +113,13 @@ impl Locked {
         event: EventType,
     ) -> Result<(), Fail> {
         let now = context.now;
-        let late = refresh(context, now, &mut self.row, &self.plan)?;
+        // Ids rise as events are made: what was asked for comes before what follows from it.
+        let is_late = restate(now, &mut self.row, &self.plan);
         let mut events = vec![told(context, now, event, &self.row, None)?];
-        events.extend(late);
+        if is_late {
+            let event = EventType::SubscriptionPastDue;
+            events.push(told(context, now, event, &self.row, None)?);
+        }
         outbox::record(tx, context, &events).await
     }
 }
@@ -266,7 +270,8 @@ pub async fn resume(
     let is_paid = locked.row.paid_until.is_some_and(|end| end > context.now);
     let resumed = EventType::SubscriptionResumed;
     locked.tell(tx, context, resumed).await?;
-    let is_charged = locked.row.charge.is_some() || earlier(tx, &locked.row).await?.is_some();
+    let is_charged =
+        locked.row.charge.is_some() || earlier(tx, context, &locked.row).await?.is_some();
     if restarts && !is_paid && !is_charged {
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;

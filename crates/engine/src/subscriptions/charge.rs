@@ -22,6 +22,7 @@ use crate::offers;
 use crate::outbox;
 use crate::settlement::follow::period::{PeriodAttempts, grace_end, made, renew, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
+use crate::settlement::with_payments;
 
 /// An invoice that was open for less than this is one that nobody could have paid.
 const MOMENT_MS: i64 = 60_000;
@@ -51,13 +52,17 @@ pub(super) async fn bounds(
 
 /// The invoice of the earliest attempt at the next period that somebody has paid to, or still may. It is resolved before the
 /// period is charged again.
-pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option<String>, Fail> {
+pub(super) async fn earlier(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &SubscriptionRow,
+) -> Result<Option<String>, Fail> {
     let (scope, id) = (&row.scope, &row.id);
     if row.charge.is_some() {
         return Ok(None);
     }
     let made = subscriptions::charges_of_period(tx, scope, id, row.next_period).await?;
-    let waiting = waiting(tx, &made).await?;
+    let waiting = waiting(tx, context, &made).await?;
     let is_spare = |invoice: &String| {
         let mut spare = made.iter().filter(|it| it.state == ChargeState::Spare);
         spare.any(|it| it.invoice.as_ref() == Some(invoice))
@@ -70,8 +75,12 @@ pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option
 }
 
 /// The invoices of these attempts that neither expired nor were cancelled, without the one that paid; and those of
-/// spare attempts, which were paid beside it.
-pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<String>, Fail> {
+/// spare attempts, which were paid beside it. Of one under review it counts what it would be without what is held.
+pub(super) async fn waiting(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    made: &[ChargeRow],
+) -> Result<Vec<String>, Fail> {
     let unpaid = made.iter().filter(|made| made.state != ChargeState::Paid);
     let ids = unpaid.filter_map(|made| Some((&made.scope, made.invoice.as_deref()?)));
     let ids: Vec<(&Scope, &str)> = ids.collect();
@@ -83,15 +92,25 @@ pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<Strin
         let mut spare = made.iter().filter(|it| it.state == ChargeState::Spare);
         spare.any(|it| it.invoice.as_deref() == Some(&*invoice.id))
     };
-    let is_waiting = |invoice: &InvoiceRow| {
-        is_spare(invoice)
-            || !matches!(
-                invoice.status,
-                InvoiceStatus::Expired | InvoiceStatus::Cancelled
-            )
-    };
-    let waiting = found.into_iter().filter(is_waiting);
-    Ok(waiting.map(|invoice| invoice.id).collect())
+    let (mut waiting, mut questioned) = (Vec::new(), Vec::new());
+    for invoice in found {
+        match invoice.status {
+            _ if is_spare(&invoice) => waiting.push(invoice.id),
+            InvoiceStatus::Expired | InvoiceStatus::Cancelled => {}
+            InvoiceStatus::UnderReview => questioned.push(invoice),
+            _ => waiting.push(invoice.id),
+        }
+    }
+    if questioned.is_empty() {
+        return Ok(waiting);
+    }
+    for held in with_payments(tx, questioned).await? {
+        let status = held.assess(held.moment(context)).status_without_held;
+        if !matches!(status, InvoiceStatus::Expired | InvoiceStatus::Cancelled) {
+            waiting.push(held.invoice.is.id);
+        }
+    }
+    Ok(waiting)
 }
 
 /// Charges the next period: the first attempt, or a retry. Credit that an earlier attempt reserved is released and drawn

@@ -278,7 +278,7 @@ pub(super) async fn claims(
             let of = entries.remove(&(row.id.clone(), number));
             made.push(payer.claim(tx, number, of.unwrap_or_default()).await?);
         }
-        let unmade = payer.unmade(tx, &made).await?;
+        let unmade = payer.unmade(tx, context, &made).await?;
         made.extend(unmade);
         claims.extend(made);
     }
@@ -296,7 +296,12 @@ pub(super) async fn claims(
 impl Payer<'_> {
     /// The claims of periods that no attempt is under way for: those that are owed, because what paid them is gone or
     /// because they were asked for before it was, and the next one if it is due.
-    async fn unmade(&self, tx: &mut Tx, made: &[Claim]) -> Result<Vec<Claim>, Fail> {
+    async fn unmade(
+        &self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        made: &[Claim],
+    ) -> Result<Vec<Claim>, Fail> {
         let row = self.row;
         if row.cancelled_at.is_some() {
             return Ok(Vec::new());
@@ -305,7 +310,7 @@ impl Payer<'_> {
         let from = row.next_period;
         let attempts = subscriptions::charges_from(tx, &row.scope, &row.id, from).await?;
         // What somebody has paid to, or may, is settled before anything else pays the period.
-        let waiting = waiting(tx, &attempts).await?;
+        let waiting = waiting(tx, context, &attempts).await?;
         let is_waiting =
             |it: &ChargeRow| it.invoice.as_ref().is_some_and(|id| waiting.contains(id));
         let is_passed =
@@ -389,7 +394,8 @@ impl Payer<'_> {
             Some(id) => till_store::invoices::find(tx, &row.scope, id).await?,
             None => None,
         };
-        let kind = kind(row, &charge, invoice.as_ref());
+        let has_credit = all.iter().any(|entry| entry.returned_at.is_none());
+        let kind = kind(row, &charge, invoice.as_ref(), has_credit);
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, charge.period).await?;
         let made: Vec<&ChargeRow> = made.iter().collect();
         let asked = first_asked(tx, &made).await?;
@@ -536,7 +542,13 @@ impl Payer<'_> {
     }
 }
 
-fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>) -> Kind {
+fn kind(
+    row: &SubscriptionRow,
+    charge: &ChargeRow,
+    invoice: Option<&InvoiceRow>,
+    has_credit: bool,
+) -> Kind {
+    let is_over = !matches!(charge.state, ChargeState::Open | ChargeState::Paid);
     let Some(invoice) = invoice else {
         return match (row.cancelled_at, charge.state) {
             (Some(_), _) => Kind::Ended,
@@ -550,6 +562,8 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
         InvoiceStatus::Expired | InvoiceStatus::Cancelled if charge.state != ChargeState::Paid => {
             Kind::Unmade
         }
+        // Something that somebody must decide about came to it after its time.
+        InvoiceStatus::UnderReview if is_over && !has_credit => Kind::Unmade,
         _ => Kind::PaidTo,
     }
 }

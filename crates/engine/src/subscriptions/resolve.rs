@@ -25,7 +25,7 @@ use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::LockedInvoice;
 use crate::settlement::follow::period::{grace_end, renew, rhythm, take_up};
-use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
+use crate::settlement::follow::subscription::{attempts, refresh, state_without_held, told};
 
 pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<(), Fail> {
     let scope = &context.scope;
@@ -167,7 +167,9 @@ impl Locked {
             return false;
         };
         let facts = held.facts();
-        let mut in_time = facts.iter().filter(|payment| payment.arrived_at() <= at);
+        let mut in_time = facts
+            .iter()
+            .filter(|it| it.arrived_at() <= at && !it.is_held());
         charge.state.may_count_again()
             && self.row.cancelled_at.is_none()
             && in_time.any(|payment| !payment.is_gone())
@@ -279,11 +281,12 @@ impl Locked {
         if has_risen || charge.was_paid || by_now(context, &held) == ChargeState::Closed {
             held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
         }
+        let state = by_now(context, &held);
         let invoice = self.settle(tx, context, held).await?;
         if charge.period >= self.row.anchor_period {
             self.move_to_its_place(&mut charge);
         }
-        charge.state = charge_state(&invoice);
+        charge.state = state;
         if charge.state == ChargeState::Paid {
             self.purse.use_up(charge.number);
             let at = invoice.paid_at.unwrap_or(context.now);
@@ -378,7 +381,7 @@ impl Locked {
     ) -> Result<(), Fail> {
         let (scope, id) = (&context.scope, &self.row.id);
         let made = subscriptions::charges_of_period(tx, scope, id, period).await?;
-        let others = waiting(tx, &made).await?;
+        let others = waiting(tx, context, &made).await?;
         resolve_later(tx, context, &others).await
     }
 
@@ -393,7 +396,7 @@ impl Locked {
         let (scope, id) = (&context.scope, &self.row.id);
         let mut made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
         made.retain(|it| it.number > charge.number && it.state == ChargeState::Closed);
-        let rivals = waiting(tx, &made).await?;
+        let rivals = waiting(tx, context, &made).await?;
         resolve_later(tx, context, &rivals).await
     }
 
@@ -420,14 +423,15 @@ impl Locked {
 }
 
 /// The state of a charge by its invoice now, though the invoice's time may be over without that being written yet.
+/// What an attempt that is not under way is: what is held pays nothing before somebody has decided about it.
 fn by_now(context: &Context<'_>, held: &LockedInvoice) -> ChargeState {
     let at = held.moment(context);
-    let assessed = held.assess(at);
-    ChargeState::of(assessed.status, assessed.is_over.then_some(at))
+    state_without_held(&held.assess(at), at)
 }
 
 fn is_partly(context: &Context<'_>, held: &LockedInvoice) -> bool {
-    held.assess(held.moment(context)).status == InvoiceStatus::PartiallyPaid
+    let assessed = held.assess(held.moment(context));
+    assessed.status_without_held == InvoiceStatus::PartiallyPaid
 }
 
 /// Marks an attempt that was paid beside the counting one as `Spare`: it may count if the other is reversed. `Closed`
@@ -458,7 +462,7 @@ fn has_something(context: &Context<'_>, held: &LockedInvoice, cancelled_at: Opti
     let facts = held.facts();
     let mut in_time = facts
         .iter()
-        .filter(|payment| cancelled_at.is_none_or(|at| payment.arrived_at() <= at));
+        .filter(|it| cancelled_at.is_none_or(|at| it.arrived_at() <= at) && !it.is_held());
     in_time.any(|payment| !payment.is_gone() && payment.counted_units() > payment.taken.withdrawn)
         && !asks_for_all(options, assessed.status, assessed.remaining.as_ref())
 }

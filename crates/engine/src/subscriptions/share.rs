@@ -317,13 +317,14 @@ impl Locked {
             true => self.invoice.take().or_else(|| self.other.take()),
             false => self.other.take(),
         };
-        let is_over = |status| matches!(status, InvoiceStatus::Cancelled | InvoiceStatus::Expired);
         match held {
-            Some(mut held) if !is_over(held.invoice.is.status) => {
+            Some(mut held) if held.invoice.is.status != InvoiceStatus::Expired => {
                 let has_risen = *has < lowered(&held.invoice.is);
                 ask_for_the_rest(&mut held.invoice.is, has);
-                // One that is paid all the same takes nothing more.
-                if has_risen && !held.assess(held.moment(context)).is_covered {
+                // One that is paid all the same takes nothing more, nor does one that was cancelled because what was held was rejected.
+                let takes_more = held.invoice.is.cancelled_at.is_none()
+                    && !held.assess(held.moment(context)).is_covered;
+                if has_risen && takes_more {
                     held.invoice.is.takes_until = Some(self.more_time(context, attempt));
                 }
                 self.settle(tx, context, held).await.map(drop)

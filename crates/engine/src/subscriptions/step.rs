@@ -77,7 +77,7 @@ pub(super) async fn catch_up(
                     later = Some(now);
                     break;
                 }
-                if let Some(invoice) = earlier(tx, &locked.row).await? {
+                if let Some(invoice) = earlier(tx, context, &locked.row).await? {
                     resolve_later(tx, context, &[invoice]).await?;
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
                     break;
@@ -242,7 +242,7 @@ pub(super) async fn end(
     let row = &mut locked.row;
     let (scope, id) = (&row.scope, &row.id);
     let made = subscriptions::charges_from(tx, scope, id, row.next_period).await?;
-    let waiting = waiting(tx, &made).await?;
+    let waiting = waiting(tx, context, &made).await?;
     resolve_later(tx, context, &waiting).await?;
     row.cancelled_at = Some(context.now);
     row.cancellation_reason = Some(reason);

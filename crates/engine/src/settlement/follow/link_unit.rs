@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use till_core::invoice::Assessment;
+use till_core::invoice::{Assessment, Status};
 use till_core::link::Unit;
 use till_store::Write;
 use till_store::invoices::InvoiceRow;
@@ -14,7 +14,10 @@ use super::follower::Follower;
 /// The unit that the invoice's status calls for. One of a limited link is kept for as long as cancelling a refund, or its
 /// claim link's expiry, would leave the invoice paid: nobody else may buy it meanwhile.
 pub(in crate::settlement) fn apply(row: &mut InvoiceRow, after: &Assessment) {
-    if row.payment_link.is_some() {
+    // What was given back stays so while somebody decides about what can buy nothing: anybody may send that.
+    let is_given_back = row.link_unit == Some(Unit::Released);
+    let is_nothing = row.status == Status::UnderReview && !after.held_may_count;
+    if row.payment_link.is_some() && !(is_given_back && is_nothing) {
         let is_limited = row.takes_until.is_some();
         let is_paid_without_refunds = is_limited && after.is_covered_with_promised;
         let is_over = row.closed_at.is_some();

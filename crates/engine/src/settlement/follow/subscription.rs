@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use till_core::event::EventType;
-use till_core::invoice::Status as InvoiceStatus;
+use till_core::invoice::{Assessment, Status as InvoiceStatus};
+use till_core::money::Units;
 use till_core::scope::Scope;
 use till_core::subscription::{ChargeState, NextStep, Status, next, status};
 use till_core::timer::TimerKind;
@@ -78,13 +79,40 @@ fn has_moved(done: &Follower<'_>) -> bool {
     // What was closed and empty has something again, which may be too much for its period.
     let is_partly = done.status() == InvoiceStatus::PartiallyPaid;
     let has_again = is_partly && stored.closed_at.is_some() && stored.status != done.status();
-    // What paid a period may be gone though its invoice was cancelled before.
-    let is_cancelled = done.status() == InvoiceStatus::Cancelled;
-    let has_lost = is_cancelled && done.held.payments.iter().any(Tracked::is_changed);
+    // What paid a period may be gone though its invoice was under review or cancelled before.
+    let is_questioned = is_questioned(done.status());
+    let has_lost = done.held.payments.iter().any(Tracked::is_changed)
+        || asks(stored) != asks(&done.held.invoice.is);
+    let is_decided = stored.status == InvoiceStatus::UnderReview && stored.status != done.status();
     waits_again
         || has_again
-        || has_lost
+        || (is_questioned && has_lost)
+        || is_decided
         || charge_state(stored) != charge_state(&done.held.invoice.is)
+}
+
+/// Somebody must decide about it, or has rejected what was held.
+fn is_questioned(status: InvoiceStatus) -> bool {
+    matches!(
+        status,
+        InvoiceStatus::UnderReview | InvoiceStatus::Cancelled
+    )
+}
+
+fn asks(invoice: &InvoiceRow) -> Vec<Units> {
+    invoice.options.iter().map(|option| option.due).collect()
+}
+
+/// What the invoice is to an attempt that is over. What is held pays nothing before somebody has decided about it: until then the
+/// attempt is what it would be without that, for anybody can send something to an address.
+fn state_of_over(done: &Follower<'_>) -> ChargeState {
+    let assessed = done.held.assess(done.at);
+    state_without_held(&assessed, done.at)
+}
+
+pub fn state_without_held(assessed: &Assessment, at: i64) -> ChargeState {
+    let closed_at = assessed.is_over_without_held.then_some(at);
+    ChargeState::of(assessed.status_without_held, closed_at)
 }
 
 pub fn charge_state(invoice: &InvoiceRow) -> ChargeState {
@@ -137,9 +165,10 @@ impl Following {
         let Some((mut row, plan)) = self.rows.get(id).cloned() else {
             return Ok(());
         };
-        let now = match charge.state == ChargeState::Paid && is_paid_without(done) {
-            true => ChargeState::Paid,
-            false => charge_state(invoice),
+        let now = match charge.state {
+            ChargeState::Paid if is_paid_without(done) => ChargeState::Paid,
+            ChargeState::Open | ChargeState::Paid => charge_state(invoice),
+            _ => state_of_over(done),
         };
         let is_current = row.charge == Some(charge.number);
         let mut renewed = false;
@@ -183,7 +212,7 @@ impl Following {
             ) => {
                 (charge.state, row.charge_closed) = (ChargeState::Closed, true);
                 // The merchant skips this attempt: what follows it comes when it would have come.
-                let is_skipped = invoice.status == InvoiceStatus::Cancelled;
+                let is_skipped = invoice.cancelled_at.is_some();
                 row.retry_at = is_skipped.then_some(invoice.expires_at);
                 // Paid in part, it was waited for as long as there could have been attempts.
                 if invoice.status == InvoiceStatus::PartiallyPaid {
@@ -244,13 +273,9 @@ fn has_lost_its_part(done: &Follower<'_>) -> bool {
 /// It is paid without what somebody must decide about, or has rejected, whereby the invoice was cancelled: no stranger can
 /// make a period unpaid.
 fn is_paid_without(done: &Follower<'_>) -> bool {
-    let is_questioned = matches!(
-        done.status(),
-        InvoiceStatus::UnderReview | InvoiceStatus::Cancelled
-    );
     let mut held = done.held.clone();
     held.invoice.is.cancelled_at = None;
-    is_questioned && held.assess(done.at).is_covered
+    is_questioned(done.status()) && held.assess(done.at).is_covered
 }
 
 /// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
@@ -305,6 +330,13 @@ pub fn refresh(
     row: &mut SubscriptionRow,
     plan: &PlanRow,
 ) -> Result<Option<EventRow>, Fail> {
+    let is_late = restate(at, row, plan);
+    let event = || told(context, at, EventType::SubscriptionPastDue, row, None);
+    is_late.then(event).transpose()
+}
+
+/// What the facts say now. Returns whether it has just become past due, which must be told.
+pub fn restate(at: i64, row: &mut SubscriptionRow, plan: &PlanRow) -> bool {
     let facts = row.facts(plan.max_attempts);
     let before = std::mem::replace(&mut row.status, status(&facts, at));
     row.past_due_since = match row.status {
@@ -315,13 +347,7 @@ pub fn refresh(
         Some((due, NextStep::Charge)) => Some(due.max(at)),
         _ => None,
     };
-    match (before, row.status) {
-        (Status::PastDue, _) => Ok(None),
-        (_, Status::PastDue) => {
-            told(context, at, EventType::SubscriptionPastDue, row, None).map(Some)
-        }
-        _ => Ok(None),
-    }
+    before != Status::PastDue && row.status == Status::PastDue
 }
 
 /// The timer of what falls due next. One that fires for nothing does no harm, so none is ever taken back.

@@ -21,6 +21,12 @@ pub async fn open_invoices(story: &Story) -> Vec<String> {
     ids(story, sql).await
 }
 
+/// Invoices of subscriptions, whatever has become of them.
+pub async fn all_invoices(story: &Story) -> Vec<String> {
+    let sql = "SELECT id FROM invoices WHERE account = $1 AND mode = $2 AND subscription IS NOT NULL ORDER BY id";
+    ids(story, sql).await
+}
+
 /// Payments that are on the chain.
 pub async fn payments(story: &Story) -> Vec<String> {
     let sql =
@@ -210,6 +216,16 @@ async fn owed(story: &Story) -> Check {
     if let Some(id) = ids(story, &ended).await.first() {
         let others = attempts_beside(story, id).await;
         return Err(format!("{id} asks for what has ended: {others:?}"));
+    }
+    let by_nothing = "SELECT c.invoice FROM subscription_charges c JOIN subscriptions s ON s.account = c.account AND s.mode = c.mode \
+         AND s.id = c.subscription WHERE c.account = $1 AND c.mode = $2 AND c.state = 'paid' AND c.invoice IS NOT NULL \
+         AND s.cancelled_at IS NULL AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.account = c.account AND p.mode = c.mode \
+         AND p.invoice = c.invoice AND p.status IN ('credited', 'refundable'))";
+    if let Some(id) = ids(story, by_nothing).await.first() {
+        let others = attempts_beside(story, id).await;
+        return Err(format!(
+            "{id} paid a period, and nothing paid it: {others:?}"
+        ));
     }
     let passed_over = "SELECT s.id FROM subscriptions s WHERE s.account = $1 AND s.mode = $2 AND s.cancelled_at IS NULL \
          AND s.next_period - s.anchor_period > (SELECT count(*) FROM subscription_charges c WHERE c.account = s.account \

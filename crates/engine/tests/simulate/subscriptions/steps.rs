@@ -67,6 +67,9 @@ pub async fn begin(story: &mut Story) -> Check {
 }
 
 pub async fn step(story: &mut Story) -> Check {
+    if story.has_strangers && story.world.rng.percent(8) {
+        return stranger_pays(story).await;
+    }
     match story.world.rng.below(29) {
         0..=2 => subscribe(story).await,
         3..=5 => top_up(story).await,
@@ -199,6 +202,27 @@ async fn top_up_again(story: &mut Story) -> Check {
         ..simulation(story, amount, &["included", "final"])
     };
     ask(story, Ask::Pay { invoice, with }).await.map(drop)
+}
+
+/// Somebody who is on a list sends to an address that an invoice of a subscription has, or had.
+async fn stranger_pays(story: &mut Story) -> Check {
+    let invoices = hold::all_invoices(story).await;
+    let Some(invoice) = some(story, &invoices) else {
+        return Ok(());
+    };
+    let amount = match story.world.rng.percent(50) {
+        true => Some("0.02".to_owned()),
+        false => Some(odd(story)),
+    };
+    let with = Simulation {
+        sender: Some(crate::refunds::listed().to_owned()),
+        asset: Some(ASSETS[0].to_owned()),
+        ..simulation(story, amount, &["included", "final"])
+    };
+    if ask(story, Ask::Pay { invoice, with }).await?.is_ok() {
+        story.world.visit("a stranger paid");
+    }
+    Ok(())
 }
 
 async fn refund(story: &mut Story) -> Check {
