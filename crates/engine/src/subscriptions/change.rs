@@ -52,9 +52,13 @@ impl Locked {
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, row.reached).await?;
         let last = made.iter().rfind(|made| made.period_start == start);
         let is_cancelled = last.is_some_and(|last| last.state == ChargeState::Paused);
+        // Attempts from before the pause are known by where their period began then: a pause that is over in the moment in which it
+        // began moves it as well.
         Ok(match start >= paused_at || is_cancelled {
             true => now,
-            false => now.saturating_sub(paused_at.saturating_sub(start)),
+            false => now
+                .max(paused_at + 1)
+                .saturating_sub(paused_at.saturating_sub(start)),
         })
     }
 
