@@ -112,4 +112,25 @@ on_every_engine! {
         }
         assert_eq!(ends[0], ends[1]);
     }
+
+    async fn what_is_sent_after_the_end_pays_nothing_whoever_looks_first(world: World) {
+        let (till, customer) = begin(&world).await;
+        to(&till, START).await;
+        let plan = weekly(&till, json!({ "grace_days": 1, "max_attempts": 1 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        till.simulate(&invoice, json!({ "amount": "0.50" })).await;
+        reverse(&till, &till.payments_of(&invoice).await[0]).await;
+        till.advance(3 * DAY_S).await;
+        assert_eq!(look(&till, &made).await["status"], "cancelled");
+        // A part is back, and nobody has looked at it yet.
+        comes_back(&till, &invoice).await;
+        till.simulate(&invoice, json!({ "amount": "9.50" })).await;
+        let after = till.retrieve(&invoice).await;
+        assert_ne!(after["status"], "paid", "{after}");
+        assert_eq!(payable(&till, &made).await, Vec::<String>::new());
+        till.advance(1).await;
+        assert_ne!(till.retrieve(&invoice).await["status"], "paid");
+        assert_conserved(&till).await;
+    }
 }

@@ -1,6 +1,6 @@
 //! Invoices and their payments, listed for their merchant.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 use till_core::page::{Page, Paged};
@@ -31,17 +31,20 @@ pub async fn view<'r>(
 }
 
 /// The subscriptions of closed invoices among these that have ended.
-async fn ended_of_closed(reads: &ReadSource, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
+async fn ended_of_closed(
+    reads: &ReadSource,
+    rows: &[InvoiceRow],
+) -> Result<HashMap<String, i64>, Fail> {
     let is_closed = |row: &&InvoiceRow| row.closed_at.is_some() && row.subscription.is_some();
     let closed: Vec<InvoiceRow> = rows.iter().filter(is_closed).cloned().collect();
     match closed.is_empty() {
-        true => Ok(HashSet::new()),
+        true => Ok(HashMap::new()),
         false => ended(&mut reads.read(), &closed).await,
     }
 }
 
-fn as_ended<'r>(view: InvoiceView<'r>, ended: &HashSet<String>) -> InvoiceView<'r> {
-    match view.subscription.is_some_and(|id| ended.contains(id)) {
+fn as_ended<'r>(view: InvoiceView<'r>, ended: &HashMap<String, i64>) -> InvoiceView<'r> {
+    match view.subscription.is_some_and(|id| ended.contains_key(id)) {
         true => view.of_ended(),
         false => view,
     }

@@ -59,7 +59,7 @@ pub async fn take_out_lost(
     let ended = ended(q, &rows).await?;
     let mut held: HashMap<&str, HashSet<String>> = HashMap::new();
     for row in &rows {
-        let is_ended = |id: &String| ended.contains(id);
+        let is_ended = |id: &String| ended.contains_key(id);
         let view = InvoiceView::of(row, "", None, now)?;
         let view = match row.subscription.as_ref().is_some_and(is_ended) {
             true => view.of_ended(),

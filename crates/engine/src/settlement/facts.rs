@@ -78,17 +78,22 @@ pub struct Withdrawn {
     pub excess_until: Option<String>,
 }
 
-/// Which of the subscriptions of these invoices have ended.
-pub async fn ended(q: &mut impl Queries, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
+/// Which of the subscriptions of these invoices have ended, and when.
+pub async fn ended(
+    q: &mut impl Queries,
+    rows: &[InvoiceRow],
+) -> Result<HashMap<String, i64>, Fail> {
     let of = |row: &'_ InvoiceRow| Some((row.scope.clone(), row.subscription.clone()?));
     let ids: HashSet<(Scope, String)> = rows.iter().filter_map(of).collect();
     if ids.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(HashMap::new());
     }
     let ids: Vec<(&Scope, &str)> = ids.iter().map(|(scope, id)| (scope, &**id)).collect();
     let found = till_store::subscriptions::find_many(q, &ids).await?;
-    let ended = found.into_iter().filter(|it| it.cancelled_at.is_some());
-    Ok(ended.map(|it| it.id).collect())
+    let ended = found
+        .into_iter()
+        .filter_map(|it| Some((it.id, it.cancelled_at?)));
+    Ok(ended.collect())
 }
 
 pub async fn hold(
@@ -127,16 +132,20 @@ pub async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Loc
     }
     let mut refunds = open_refunds(tx, &found, &payments).await?;
     let ended = ended(tx, &rows).await?;
-    let is_ended = |row: &InvoiceRow| {
-        row.subscription
-            .as_ref()
-            .is_some_and(|id| ended.contains(id))
-    };
-    let held = |row: InvoiceRow| LockedInvoice {
-        payments: payments.remove(&row.id).unwrap_or_default(),
-        refunds: refunds.remove(&row.id).unwrap_or_default(),
-        is_of_ended: is_ended(&row),
-        invoice: Tracked::known(row),
+    let ended_at = |row: &InvoiceRow| ended.get(row.subscription.as_ref()?).copied();
+    let held = |row: InvoiceRow| {
+        let ended_at = ended_at(&row);
+        let mut held = LockedInvoice {
+            payments: payments.remove(&row.id).unwrap_or_default(),
+            refunds: refunds.remove(&row.id).unwrap_or_default(),
+            is_of_ended: ended_at.is_some(),
+            invoice: Tracked::known(row),
+        };
+        // Whatever comes back to it: nobody is charged any more, and what is sent is the merchant's to refund.
+        if let Some(at) = ended_at.filter(|_| !held.invoice.is.status.is_paid()) {
+            held.take_until(at);
+        }
+        held
     };
     Ok(rows.into_iter().map(held).collect())
 }
@@ -198,7 +207,10 @@ impl LockedInvoice {
 
     /// Whatever arrives after this moment counts no more.
     pub fn stop_taking(&mut self, context: &Context<'_>) {
-        let end = self.moment(context);
+        self.take_until(self.moment(context));
+    }
+
+    fn take_until(&mut self, end: i64) {
         let row = &mut self.invoice.is;
         row.takes_until = Some(row.takes_until.map_or(end, |known| known.min(end)));
     }

@@ -8,6 +8,7 @@ use till_core::money::{Units, show};
 use till_core::scope::Scope;
 use till_core::subscription::{ChargeState, LEAD_MS};
 use till_store::Tx;
+use till_store::credits;
 use till_store::invoices::InvoiceRow;
 use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
@@ -106,11 +107,24 @@ pub(super) async fn waiting(
     }
     for held in with_payments(tx, questioned).await? {
         let status = held.assess(held.moment(context)).status_without_held;
-        if !matches!(status, InvoiceStatus::Expired | InvoiceStatus::Cancelled) {
+        let is_over = matches!(status, InvoiceStatus::Expired | InvoiceStatus::Cancelled);
+        if !is_over || has_credit(tx, made, held.id()).await? {
             waiting.push(held.invoice.is.id);
         }
     }
     Ok(waiting)
+}
+
+/// Whether the attempt that this invoice is of has credit, which is returned before its period is charged again.
+async fn has_credit(tx: &mut Tx, made: &[ChargeRow], invoice: &str) -> Result<bool, Fail> {
+    let charge = made
+        .iter()
+        .find(|it| it.invoice.as_deref() == Some(invoice));
+    let Some(charge) = charge else {
+        return Ok(false);
+    };
+    let has = credits::of_charge(tx, &charge.scope, &charge.subscription, charge.number).await?;
+    Ok(!has.is_empty())
 }
 
 /// Charges the next period: the first attempt, or a retry. Credit that an earlier attempt reserved is released and drawn

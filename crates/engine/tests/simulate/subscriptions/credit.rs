@@ -197,12 +197,13 @@ async fn taken(story: &Story, books: &BTreeMap<String, Groups>) -> Check {
     let beyond = sums
         .iter()
         .find(|((.., price), sum)| **sum > i128::from(*price) * 10_000);
-    match beyond {
-        Some(((id, period, price), sum)) => Err(format!(
-            "period {period} of {id} took {sum} for {price} cents"
-        )),
-        None => Ok(()),
-    }
+    let Some(((id, period, price), sum)) = beyond else {
+        return Ok(());
+    };
+    let attempts = super::hold::attempts_of(story, id).await;
+    Err(format!(
+        "period {period} of {id} took {sum} for {price} cents: {attempts:?}"
+    ))
 }
 
 /// What was set aside of a payment is what is written down about it, and its groups add up to it.

@@ -252,7 +252,7 @@ async fn attempts_beside(story: &Story, invoice: &str) -> Vec<Attempt> {
     }
 }
 
-async fn attempts_of(story: &Story, subscription: &str) -> Vec<Attempt> {
+pub async fn attempts_of(story: &Story, subscription: &str) -> Vec<Attempt> {
     let sql = "SELECT c.number, c.period, c.state, c.invoice, i.status FROM subscription_charges c \
          LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
          WHERE c.account = $1 AND c.mode = $2 AND c.subscription = $3 ORDER BY c.number";
@@ -264,7 +264,7 @@ async fn attempts_of(story: &Story, subscription: &str) -> Vec<Attempt> {
         .unwrap()
 }
 
-type Attempt = (i64, i64, String, Option<String>, Option<String>);
+pub type Attempt = (i64, i64, String, Option<String>, Option<String>);
 
 /// One attempt at a time, no more of them than the plan allows, none after the end; periods follow each other, each paid
 /// once, and are as long as the plan says.
@@ -366,7 +366,10 @@ async fn told(story: &Story, renewed: &BTreeMap<String, Renewed>) -> Check {
             false => told >= *paid,
         };
         if !fits {
-            return Err(format!("{id} was renewed {paid} times and told of {told}"));
+            let attempts = attempts_of(story, id).await;
+            return Err(format!(
+                "{id} was renewed {paid} times and told of {told}: {attempts:?}"
+            ));
         }
     }
     Ok(())
