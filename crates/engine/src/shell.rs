@@ -22,8 +22,9 @@ use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant, not_configured};
 use crate::invoices::{Resolve, held_payments, resolve_review};
+use crate::merchants::accounts::KeyKind;
 use crate::merchants::settings::{url_forbidden, url_policy};
-use crate::merchants::{destinations, secrets};
+use crate::merchants::{accounts, destinations, secrets};
 use crate::team::notices::{self, To};
 
 /// Who asked for a change, where it was the command line.
@@ -51,6 +52,53 @@ pub async fn set_webhook(engine: &Engine, scope: &Scope, url: &str) -> Result<()
         .scope_boxed()
     });
     set.await
+}
+
+/// Another key beside those there are.
+pub async fn create_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
+    new_key(engine, scope, kind, OlderKeys::Stay).await
+}
+
+/// A new key; every older one of its kind stops working at once.
+pub async fn roll_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
+    new_key(engine, scope, kind, OlderKeys::End).await
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OlderKeys {
+    Stay,
+    End,
+}
+
+async fn new_key(
+    engine: &Engine,
+    scope: &Scope,
+    kind: KeyKind,
+    previous: OlderKeys,
+) -> Result<String, Fail> {
+    let by = &Actor::Operator;
+    let made = engine.db.write(move |tx| {
+        async move {
+            if till_store::accounts::merchant(tx, scope).await?.is_none() {
+                return Err(not_configured().into());
+            }
+            if previous == OlderKeys::End {
+                let now = engine.clock.now_ms();
+                till_store::keys::roll_keys(tx, scope, kind.as_str(), now).await?;
+                let details = json!({"kind": kind.as_str()});
+                let (action, target) = (Action::ApiKeyRolled, &*scope.account);
+                audit::record_by(tx, engine, (scope, by), action, target, details).await?;
+            }
+            let made = accounts::add_key(engine, tx, scope, kind, by).await?;
+            if scope.mode.is_live() && kind == KeyKind::Secret {
+                let (to, notice) = (To::Managers(&scope.account), Action::ApiKeyCreated.as_str());
+                notices::tell(tx, engine, to, notice, &made.id).await?;
+            }
+            Ok(made.key)
+        }
+        .scope_boxed()
+    });
+    made.await
 }
 
 /// A change that a member asked for and that waits would undo what the operator does now.

@@ -23,12 +23,17 @@ pub fn collect(config: &Config) -> Vec<Warning> {
     warnings.extend(live_mode(config));
     warnings.extend(dashboard(config));
     warnings.extend(unwatched(config));
-    warnings.extend(config.unknown_variables.iter().map(variable));
+    warnings.extend(environment(config));
     warnings.extend(files(config));
     warnings.extend(tls_key(config));
     warnings.extend(disk(config));
     warnings.extend(handles(config, handles::limit()));
     warnings
+}
+
+/// Variables that look like settings and are none.
+pub fn environment(config: &Config) -> Vec<Warning> {
+    config.unknown_variables.iter().map(variable).collect()
 }
 
 pub fn log(warnings: &[Warning]) {

@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::asset::{Family, Mode};
-use till_engine::merchants::accounts::{self, KeyKind};
+use till_engine::merchants::accounts::KeyKind;
+use till_engine::shell;
 use till_store::StoreError;
 
 use crate::harness::{Call, LIVE_USDC, Reply, Setup, Till, id, live, text, until};
@@ -114,14 +115,14 @@ on_every_engine! {
             authorized(&till, &format!("Bearer {wrong}")).await.refused(401, "api_key_invalid", None);
         }
         authorized(&till, &format!("Bearer {key}")).await.ok(200);
-        let new = accounts::roll_key(till.engine(), &till.scope(), KeyKind::Secret).await.unwrap();
+        let new = shell::roll_key(till.engine(), &till.scope(), KeyKind::Secret).await.unwrap();
         let refused = until("the end of the rolled key", || async {
             let reply = authorized(&till, &format!("Bearer {key}")).await;
             (reply.status != 200).then_some(reply)
         });
         refused.await.refused(401, "api_key_invalid", None);
         authorized(&till, &format!("Bearer {new}")).await.ok(200);
-        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        shell::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
         authorized(&till, &format!("Bearer {new}")).await.ok(200);
     }
 

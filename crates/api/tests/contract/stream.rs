@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
-use till_engine::merchants::accounts::{self, KeyKind};
+use till_engine::merchants::accounts::KeyKind;
+use till_engine::shell;
 use till_store::{Queries as _, Tx};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
@@ -304,7 +305,7 @@ on_every_engine! {
             assert_eq!(stream.types(1).await, ["invoice.created"]);
             assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
         }
-        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        shell::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
         world.clock.age_s(10);
         while by_rolled.next_comment().await.is_some() {}
         world.db.close().await;
@@ -324,7 +325,7 @@ on_every_engine! {
         for stream in [&mut by_rolled, &mut stream] {
             assert_eq!(stream.types(1).await, ["invoice.created"]);
         }
-        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        shell::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
         assert!(by_rolled.next().await.is_none());
         till.simulate(&invoice, json!({})).await;
         assert_eq!(stream.types(2).await, ["invoice.detected", "invoice.paid"]);
@@ -336,7 +337,7 @@ on_every_engine! {
         let path = format!("/v1/invoices/{invoice}/events");
         let mut by_rolled = follow_with(till.call("GET", &path).key(&till.account.test.publishable_key)).await;
         assert_eq!(by_rolled.types(1).await, ["invoice.created"]);
-        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        shell::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
         world.clock.age_s(1);
         till.simulate(&invoice, json!({})).await;
         assert!(by_rolled.next().await.is_none(), "no event of the payment");

@@ -5,6 +5,7 @@ use serde_json::json;
 use till_core::asset::Family;
 use till_core::invoice::Decision;
 use till_core::role::Role;
+use till_engine::merchants::accounts::KeyKind;
 use till_engine::shell;
 use till_store::Queries as _;
 
@@ -97,6 +98,18 @@ on_every_engine! {
         assert!(decided.unwrap().is_some());
         assert_eq!(told(&till, &owner, &held).await, ["review.resolved"]);
         assert_eq!(count(&till, &viewer, "review.resolved").await, 0);
+
+        // Only a live secret key is worth a notice.
+        let kinds = [(&scope, KeyKind::Secret), (&scope, KeyKind::Publishable), (&till.scope(), KeyKind::Secret)];
+        let owner = user_of(&owner).await;
+        let known = count(&till, &owner, "api_key.created").await;
+        for (scope, kind) in kinds {
+            shell::create_key(engine, scope, kind).await.unwrap();
+        }
+        assert_eq!(count(&till, &owner, "api_key.created").await, known + 1);
+        shell::roll_key(engine, &scope, KeyKind::Secret).await.unwrap();
+        assert_eq!(count(&till, &owner, "api_key.created").await, known + 2);
+        assert_eq!(count(&till, &viewer, "api_key.created").await, 0);
     }
 
     async fn an_endpoint_that_fails_for_a_day_is_told_once(world: World) {

@@ -95,6 +95,9 @@ fn check_left(
         is_covered_with_disputed: false,
         is_covered_with_promised: false,
         is_over: false,
+        status_without_held: status,
+        is_over_without_held: false,
+        held_may_count: false,
     };
     let said: Vec<String> = announce(status_before, &stood, &after)
         .iter()

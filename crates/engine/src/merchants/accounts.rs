@@ -171,19 +171,22 @@ async fn set_up_mode(
     till_store::accounts::insert_merchant(tx, scope, defaults, &own).await?;
     destinations::register(tx, scope, &own).await?;
     Ok(ModeKeys {
-        secret_key: add_key(engine, tx, scope, KeyKind::Secret, by).await?,
-        publishable_key: add_key(engine, tx, scope, KeyKind::Publishable, by).await?,
+        secret_key: add_key(engine, tx, scope, KeyKind::Secret, by).await?.key,
+        publishable_key: add_key(engine, tx, scope, KeyKind::Publishable, by)
+            .await?
+            .key,
         webhook_secret: secrets::add(tx, engine, scope).await?,
     })
 }
 
-async fn add_key(
+/// Another key beside those there are, and its line in the audit log.
+pub async fn add_key(
     engine: &Engine,
     tx: &mut Tx,
     scope: &Scope,
     kind: KeyKind,
     by: &Actor,
-) -> Result<String, Fail> {
+) -> Result<MadeKey, Fail> {
     let member = match by {
         Actor::Member(user) => Some((None, &**user)),
         _ => None,
@@ -199,7 +202,7 @@ async fn add_key(
         details,
     )
     .await?;
-    Ok(made.key)
+    Ok(made)
 }
 
 /// A key that was made; the key itself is shown once.
@@ -244,49 +247,6 @@ pub async fn make_key(
 /// A key is random enough that its plain hash tells nothing.
 pub fn hash_key(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
-}
-
-/// Another key beside those there are.
-pub async fn create_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
-    new_key(engine, scope, kind, OlderKeys::Stay).await
-}
-
-/// A new key; every older one of its kind stops working at once.
-pub async fn roll_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
-    new_key(engine, scope, kind, OlderKeys::End).await
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OlderKeys {
-    Stay,
-    End,
-}
-
-async fn new_key(
-    engine: &Engine,
-    scope: &Scope,
-    kind: KeyKind,
-    previous: OlderKeys,
-) -> Result<String, Fail> {
-    engine
-        .db
-        .write(move |tx| {
-            async move {
-                if till_store::accounts::merchant(tx, scope).await?.is_none() {
-                    return Err(crate::base::not_configured().into());
-                }
-                if previous == OlderKeys::End {
-                    till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms())
-                        .await?;
-                    let (by, details) = ((scope, &Actor::Operator), json!({"kind": kind.as_str()}));
-                    let (action, target) = (Action::ApiKeyRolled, &*scope.account);
-                    audit::record_by(tx, engine, by, action, target, details).await?;
-                }
-                add_key(engine, tx, scope, kind, &Actor::Operator).await
-            }
-            .scope_boxed()
-        })
-        .await
 }
 
 /// Who is calling, once a key was found good.

@@ -92,7 +92,11 @@ impl Locked {
         // What came to a cancelled invoice was not judged, and is before it counts.
         let judged = held.judged(context);
         let state = by_now(context, &judged);
-        if state == ChargeState::Closed && !is_partly(context, &judged) {
+        let is_ended = self.row.cancelled_at.is_some();
+        // Nothing that is sent to it counts, and it does not say so yet.
+        let waits = |it: &InvoiceRow| it.status == InvoiceStatus::AwaitingPayment;
+        let is_left = is_ended && held.invoice.stored().is_some_and(waits);
+        if state == ChargeState::Closed && !is_partly(context, &judged) && !is_left {
             self.give_back(context, aside)?;
             return forget_spare(tx, charge).await;
         }
@@ -100,7 +104,6 @@ impl Locked {
         let mut passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
         let other = passed.first().filter(|it| it.period == charge.period);
         let other = other.cloned();
-        let is_ended = self.row.cancelled_at.is_some();
         if is_ended && other.is_none() {
             self.give_back(context, aside)?;
             return self.leave(tx, context, charge, held).await;
@@ -356,7 +359,10 @@ impl Locked {
         mut held: LockedInvoice,
     ) -> Result<(), Fail> {
         let status = held.assess(held.moment(context)).status;
-        if status == InvoiceStatus::AwaitingPayment {
+        if matches!(
+            status,
+            InvoiceStatus::AwaitingPayment | InvoiceStatus::Expired
+        ) {
             held.invoice.is.cancelled_at = Some(held.moment(context));
         } else if !status.is_paid() {
             keep_no_credit(&mut held, &charge);

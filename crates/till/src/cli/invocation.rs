@@ -8,6 +8,7 @@ use super::settings::{Settings, load};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::logging;
+use crate::warnings;
 
 /// A task that will not end must not keep the process.
 const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
@@ -26,6 +27,8 @@ impl Invocation {
     ) -> Result<(), Failure> {
         let config = load(&self.settings, None)?;
         logging::start_command(self.log_filter.as_deref())?;
+        // A misspelled setting may mean another database than the one that this works on.
+        warnings::log(&warnings::environment(&config));
         let runtime = Builder::new_current_thread().enable_all().build();
         block_on(runtime.map_err(no_runtime)?, command(config))
     }

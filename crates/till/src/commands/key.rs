@@ -8,7 +8,8 @@ use till_core::asset;
 use till_core::error::Code;
 use till_core::scope::Scope;
 use till_core::time;
-use till_engine::merchants::accounts::{self, KeyKind};
+use till_engine::merchants::accounts::KeyKind;
+use till_engine::shell;
 use till_engine::{Engine, Fail};
 use till_store::keys::ListedKey;
 
@@ -88,13 +89,13 @@ struct ShownKey<'a> {
 
 pub async fn create(config: &Config, new: &NewKey) -> Result<(), Failure> {
     let engine = engine_for(config, &new.account).await?;
-    let key = accounts::create_key(&engine, &new.scope(), new.kind()).await;
+    let key = shell::create_key(&engine, &new.scope(), new.kind()).await;
     finish(engine, new, key).await
 }
 
 pub async fn roll(config: &Config, new: &NewKey) -> Result<(), Failure> {
     let engine = engine_for(config, &new.account).await?;
-    let key = accounts::roll_key(&engine, &new.scope(), new.kind()).await;
+    let key = shell::roll_key(&engine, &new.scope(), new.kind()).await;
     // When this command returns, the old key works nowhere.
     tokio::time::sleep(SERVERS_FORGET_TIME).await;
     finish(engine, new, key).await

@@ -28,7 +28,8 @@ pub struct Restore {
 }
 
 const PASSED_OVER: &str = "Addresses that may have been handed out since are not handed out again: what is paid to one has no invoice any more, \
-    and `till sweep` finds it.\n";
+    and `till sweep` finds it. Bitcoin's may be, if some of them were paid: give each account that takes Bitcoin another account \
+    key before its next invoice.\n";
 
 /// Addresses that were handed out since the copy was made are others' for good.
 async fn pass_over(config: &Config, db: &Db) -> Result<(), Failure> {

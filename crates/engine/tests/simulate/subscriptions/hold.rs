@@ -175,6 +175,11 @@ pub async fn always(story: &mut Story) -> Check {
             .world
             .visit(subscription.reason.as_deref().unwrap_or_default());
         let paid = of.iter().filter(|charge| charge.state == "paid").count();
+        // What was held before the end, and is accepted after it, has paid the period all the same: that is not told as a renewal, and
+        // goes on to no other.
+        if story.has_strangers && subscription.cancelled_at.is_some() {
+            continue;
+        }
         // What lay ahead when somebody asked for the end was given back.
         let is_exact = subscription.reason.as_deref() != Some("requested");
         renewed.insert(subscription.id, Renewed { paid, is_exact });
@@ -337,7 +342,8 @@ fn machine(story: &Story, subscription: &Subscription, charges: &[Charge]) -> Ch
         return Err(format!("{subscription:?} is not what it says"));
     }
     // A period whose payment left the chain while the next was being charged stays what it was.
-    if !story.has_reversed && subscription.paid_until != until {
+    let is_accepted_after = story.has_strangers && subscription.cancelled_at.is_some();
+    if !story.has_reversed && !is_accepted_after && subscription.paid_until != until {
         return Err(format!(
             "paid until {:?}, by {until:?}",
             subscription.paid_until
