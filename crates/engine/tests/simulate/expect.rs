@@ -200,6 +200,8 @@ pub struct Expected {
     pub remaining: Option<(String, u128)>,
     pub overpaid: Option<(String, u128)>,
     pub hold: Option<String>,
+    /// Accepted, something that is held would count.
+    pub held_counts: bool,
     /// Nothing more is waited for.
     pub over: bool,
 }
@@ -362,6 +364,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
         match part.status {
             "held" if !part.dust => {
                 sighted |= counts;
+                out.held_counts |= counts;
                 let hold = seen.verdict.as_deref().unwrap().strip_prefix("held:");
                 if matches!(out.hold.as_deref(), None | Some("manual_review")) {
                     out.hold = hold.map(str::to_owned);

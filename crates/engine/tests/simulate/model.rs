@@ -39,6 +39,8 @@ pub struct Invoice {
     pub paid_at: Option<i64>,
     pub closed_at: Option<i64>,
     pub review_since: Option<i64>,
+    /// A unit of a link that it held is for others again.
+    pub gave_back: bool,
     pub events: Vec<Ev>,
     /// When it is to be looked at again.
     pub timer: Option<i64>,
@@ -672,7 +674,7 @@ impl Merchant {
             if invoice.link.as_deref() == Some(link) {
                 match invoice.now.status {
                     status if is_paid(status) => units.0 += 1,
-                    _ if invoice.closed_at.is_some() => {}
+                    _ if invoice.gave_back => {}
                     _ => units.1 += 1,
                 }
             }
@@ -724,6 +726,10 @@ impl Merchant {
         for kind in said {
             invoice.say(kind, self.url.is_some());
         }
+        // Somebody decides about what can buy nothing: a unit that was given back stays so.
+        let is_nothing = after.status == "under_review" && !after.held_counts;
+        let is_given_back = after.over && !is_paid(after.status);
+        invoice.gave_back = is_given_back || (is_nothing && invoice.gave_back);
         invoice.paid_at = is_paid(after.status).then(|| invoice.paid_at.unwrap_or(now));
         invoice.closed_at = after.over.then(|| invoice.closed_at.unwrap_or(now));
         invoice.review_since =

@@ -98,6 +98,7 @@ pub async fn created(
         paid_at: None,
         closed_at: None,
         review_since: None,
+        gave_back: false,
         events: Vec::new(),
         timer: Some(created_at + life_ms),
         link: None,

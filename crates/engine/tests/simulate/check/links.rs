@@ -142,6 +142,7 @@ pub fn invoice_made(
         paid_at: None,
         closed_at: None,
         review_since: None,
+        gave_back: false,
         events: Vec::new(),
         timer: select_by,
         link: Some(link_id.to_owned()),
